@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use resched_analysis::Run;
 use resched_analysis::answer;
 use resched_analysis::metrics::named::{Measured, Metric};
 use resched_analysis::runs::window;
@@ -14,7 +15,6 @@ use resched_analysis::statistics::practical::{Matters, Verdict};
 use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::statistics::sign::Sign;
 use resched_analysis::validation::log::{BesideLog, JUDGED};
-use resched_analysis::Run;
 use resched_tables::validity::{Grade, Validity};
 use resched_tables::words::{change_in_percent, counted};
 use serde::Serialize;

@@ -292,11 +292,11 @@ fn attempts_of(jobs: &[JobRecord]) -> impl Iterator<Item = (&TaskRecord, &Attemp
 fn accumulables(attempt: &AttemptRow) -> Value {
     let names =
         ["executorDeserializeTime", "executorRunTime", "executorCpuTime", "resultSize", "jvmGCTime", "input.bytesRead"];
-    let own = |(id, name): (usize, &str)| {
+    let counter = |(id, name): (usize, &str)| {
         json!({"ID": id, "Name": format!("internal.metrics.{name}"), "Update": attempt.start, "Value": attempt.finish, "Internal": true,
             "Count Failed Values": true})
     };
-    names.into_iter().enumerate().map(own).collect()
+    names.into_iter().enumerate().map(counter).collect()
 }
 
 /// Jobs of a parallel machine with 1 to 64 processors, as the archive's logs write them.

@@ -325,15 +325,15 @@ impl Names<'_> {
     fn applications(&mut self, all: &Applications) -> Applications {
         let mut renamed = Applications::new();
         for (id, settings) in all {
-            let mut own = BTreeMap::new();
+            let mut kept = BTreeMap::new();
             for (name, value) in settings {
                 let value = match name.as_str() {
                     YARN_QUEUE | POOL => Some(self.kept(Kind::Queue, value)),
                     _ => names_nobody(name, value).then(|| value.clone()),
                 };
-                own.extend(value.map(|value| (name.clone(), value)));
+                kept.extend(value.map(|value| (name.clone(), value)));
             }
-            renamed.insert(self.kept(Kind::Group, id), own);
+            renamed.insert(self.kept(Kind::Group, id), kept);
         }
         renamed
     }
@@ -374,7 +374,7 @@ impl Names<'_> {
             end += part.len();
             match part {
                 "" => {}
-                own if OWN_WORDS.contains(&own) => name.push_str(own),
+                kept if OWN_WORDS.contains(&kept) => name.push_str(kept),
                 _ => name.push_str(&self.hash(kind, text.get(..end).unwrap_or(text))),
             }
             end += between.len_utf8();
@@ -452,8 +452,8 @@ mod tests {
         sizes.sort_unstable();
         assert_eq!(sizes.iter().sum::<i64>(), (0..20).map(|n| n % 4).sum::<i64>());
         for record in records {
-            let own: BTreeSet<_> = record.tasks.iter().map(|task| task.task.input_bytes).collect();
-            assert!(own.len() <= 1 && record.tasks.iter().all(|task| task.task.job_id == record.job.job_id));
+            let b_tree_set: BTreeSet<_> = record.tasks.iter().map(|task| task.task.input_bytes).collect();
+            assert!(b_tree_set.len() <= 1 && record.tasks.iter().all(|task| task.task.job_id == record.job.job_id));
         }
     }
 
@@ -483,8 +483,9 @@ mod tests {
             ("spark.scheduler.allocation.file", "/home/ann/pools.xml"),
             ("spark.scheduler.listenerbus.eventqueue.ann.capacity", "10"),
         ];
-        let own: BTreeMap<String, String> = settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let renamed = names.applications(&BTreeMap::from([("app-ann".to_owned(), own)]));
+        let b_tree_map: BTreeMap<String, String> =
+            settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let renamed = names.applications(&BTreeMap::from([("app-ann".to_owned(), b_tree_map)]));
         let (id, settings) = renamed.into_iter().next().unwrap();
         assert_eq!(id, names.kept(Kind::Group, "app-ann"));
         let queue = names.kept(Kind::Queue, "root.ann");

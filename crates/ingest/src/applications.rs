@@ -32,9 +32,9 @@ impl Applications {
             return left_out;
         }
         add_settings(&mut self.0, id, &kept);
-        let Some(own) = self.0.get_mut(id) else { return left_out };
-        while own.len() > MOST_SETTINGS {
-            own.pop_last();
+        let Some(settings) = self.0.get_mut(id) else { return left_out };
+        while settings.len() > MOST_SETTINGS {
+            settings.pop_last();
             left_out += 1;
         }
         left_out
@@ -64,8 +64,8 @@ mod tests {
             (0, 0, 0)
         );
         let all = applications.into_all();
-        let own = BTreeMap::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "3".to_owned())]);
-        assert_eq!(all, BTreeMap::from([("x".to_owned(), own), ("y".to_owned(), second)]));
+        let settings = BTreeMap::from([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "3".to_owned())]);
+        assert_eq!(all, BTreeMap::from([("x".to_owned(), settings), ("y".to_owned(), second)]));
     }
 
     #[test]

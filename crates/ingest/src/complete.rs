@@ -399,8 +399,8 @@ mod tests {
         assert_eq!(rename_repeated(&mut record), 2);
         let ids: Vec<&str> = record.tasks.iter().map(|task| task.task.task_id.as_str()).collect();
         assert_eq!(ids, ["m", "m+3", "m+2", "m+4", "n"]);
-        let own = record.tasks.get(1).map(|task| &task.attempts);
-        assert!(own.is_some_and(|attempts| attempts.iter().all(|attempt| attempt.task_id == "m+3")));
+        let second = record.tasks.get(1).map(|task| &task.attempts);
+        assert!(second.is_some_and(|attempts| attempts.iter().all(|attempt| attempt.task_id == "m+3")));
         assert_eq!(rename_repeated(&mut record), 0);
     }
 

@@ -123,7 +123,7 @@ impl Copies {
     /// Takes a job of this file. `is_folded`: an id that comes again in one file is another job.
     pub(super) fn claim(&mut self, record: &JobRecord, file: u64, is_folded: bool) -> Claim {
         let id = &record.job.job_id;
-        let own = Known {
+        let claim = Known {
             file,
             others: 1,
             submit: record.job.submit,
@@ -134,29 +134,29 @@ impl Copies {
             if let Some(known) = self.counted.remove(number) {
                 let base = self.number(id);
                 self.take(base, known, None);
-            } else if self.ids.find(id).is_none() && self.counted.take(number, own) {
+            } else if self.ids.find(id).is_none() && self.counted.take(number, claim) {
                 // Nothing is asked about a job that has ended.
                 return Claim::Taken { number: 0, renamed: None };
             }
         }
         let base = self.number(id);
         let Some(known) = self.known.get(base).copied().filter(|known| known.file > 0) else {
-            return self.take(base, own, None);
+            return self.take(base, claim, None);
         };
         if is_folded && known.file == file {
-            return self.rename(base, own, (id, '+'), cause::REPEATED_JOB_RENAMED);
+            return self.rename(base, claim, (id, '+'), cause::REPEATED_JOB_RENAMED);
         }
-        let is_same = known.submit.zip(own.submit).is_none_or(|(one, other)| one == other);
+        let is_same = known.submit.zip(claim.submit).is_none_or(|(one, other)| one == other);
         if is_same {
-            return self.compare(base, own);
+            return self.compare(base, claim);
         }
         // No id of a source has this byte in it.
-        let again = self.number(&format!("{id}\0{}", own.submit.unwrap_or_default()));
+        let again = self.number(&format!("{id}\0{}", claim.submit.unwrap_or_default()));
         if self.known.get(again).is_some_and(|known| known.file > 0) {
-            return self.compare(again, own);
+            return self.compare(again, claim);
         }
-        match self.rename(base, own, (id, '~'), cause::REUSED_JOB_ID) {
-            Claim::Taken { renamed, .. } => self.take(again, own, renamed),
+        match self.rename(base, claim, (id, '~'), cause::REUSED_JOB_ID) {
+            Claim::Taken { renamed, .. } => self.take(again, claim, renamed),
             other => other,
         }
     }
@@ -190,28 +190,28 @@ impl Copies {
         number
     }
 
-    fn take(&mut self, number: usize, own: Known, renamed: Option<Renamed>) -> Claim {
+    fn take(&mut self, number: usize, claim: Known, renamed: Option<Renamed>) -> Claim {
         if let Some(known) = self.known.get_mut(number) {
-            *known = own;
+            *known = claim;
         }
         Claim::Taken { number, renamed }
     }
 
     /// The better of a job and its copy under this number.
-    fn compare(&mut self, number: usize, own: Known) -> Claim {
+    fn compare(&mut self, number: usize, claim: Known) -> Claim {
         let Some(known) = self.known.get_mut(number) else { return Claim::Dropped(cause::DUPLICATE_JOB) };
         if !later_counts(known.has_ended) {
             return Claim::Dropped(cause::DUPLICATE_JOB);
         }
         if known.is_written {
-            return Claim::Dropped(if own.has_ended { cause::FINISHED_COPY_LEFT_OUT } else { cause::DUPLICATE_JOB });
+            return Claim::Dropped(if claim.has_ended { cause::FINISHED_COPY_LEFT_OUT } else { cause::DUPLICATE_JOB });
         }
-        *known = Known { others: known.others, ..own };
+        *known = Known { others: known.others, ..claim };
         Claim::Better { number }
     }
 
     /// Gives a job an id of its own, with a number behind that of the job at `base`.
-    fn rename(&mut self, base: usize, own: Known, (id, mark): (&str, char), cause: Cause) -> Claim {
+    fn rename(&mut self, base: usize, claim: Known, (id, mark): (&str, char), cause: Cause) -> Claim {
         let Some(known) = self.known.get_mut(base) else { return Claim::Dropped(cause::DUPLICATE_JOB) };
         known.others = known.others.saturating_add(1);
         let suffix = format!("{mark}{}", known.others);
@@ -220,7 +220,7 @@ impl Copies {
         if self.known.get(number).is_some_and(|known| known.file > 0) {
             return Claim::Dropped(cause::DUPLICATE_JOB);
         }
-        self.take(number, own, Some(Renamed { id, suffix, cause }))
+        self.take(number, claim, Some(Renamed { id, suffix, cause }))
     }
 }
 

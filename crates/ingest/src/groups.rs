@@ -96,9 +96,9 @@ fn family(file: &InputFile, origins: &Origins) -> Option<Family> {
 /// [`Error::Request`] with the groups.
 pub(super) fn check(inputs: &Inputs) -> Result<(), Error> {
     for (number, folder) in inputs.folders.iter().enumerate() {
-        let own = || inputs.files.iter().enumerate().filter(|(_, file)| file.folder == Some(number));
+        let of_folder = || inputs.files.iter().enumerate().filter(|(_, file)| file.folder == Some(number));
         let mut seen: BTreeMap<(PathBuf, OsString), u32> = BTreeMap::new();
-        let sample = own().filter(|(_, file)| {
+        let sample = of_folder().filter(|(_, file)| {
             let parent = file.path.parent().unwrap_or(folder).to_path_buf();
             let extension = file.path.extension().unwrap_or_default().to_os_string();
             let times = seen.entry((parent, extension)).or_default();
@@ -106,7 +106,7 @@ pub(super) fn check(inputs: &Inputs) -> Result<(), Error> {
             *times <= 2
         });
         if groups(sample, &inputs.origins).len() > 1 {
-            return Err(Error::Request(refused(folder, inputs, &groups(own(), &inputs.origins))));
+            return Err(Error::Request(refused(folder, inputs, &groups(of_folder(), &inputs.origins))));
         }
     }
     Ok(())

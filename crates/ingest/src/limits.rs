@@ -4,7 +4,8 @@ use resched_objects::{LARGEST_RANGE, LONGEST_KEY, MOST_BREAKS, MOST_OBJECTS};
 use resched_tables::limits::Limit;
 
 use crate::formats::{
-    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, kubernetes, kueue_workloads, lsf, mapped, pbs, rumen, sacct, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
+    accounting, conf_xml, csv, google2019, gridengine, gwf, jhist, kubernetes, kueue_workloads, lsf, mapped, pbs,
+    rumen, sacct, sls, spark, swf, swim, tables, text_history, topology, yarn_apps,
 };
 use crate::{
     FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_SETTING, LONGEST_TEXT, MOST_APPLICATIONS, MOST_HELD, MOST_SETTINGS,

@@ -53,7 +53,7 @@ impl Origins {
 /// An error of an object store in its own words. Readers pass it on as an error of reading.
 pub(super) fn in_words_of_the_store(error: Error) -> Error {
     let Error::Io { source, .. } = &error else { return error };
-    match source.get_ref().and_then(|own| own.downcast_ref::<objects::Error>()) {
+    match source.get_ref().and_then(|source| source.downcast_ref::<objects::Error>()) {
         Some(objects::Error::Failed { address, deed, expected, found, remedy }) => Error::Source {
             path: address.clone(),
             place: format!("cannot {deed} it: "),

@@ -66,7 +66,7 @@ fn arrange(top: &Path, sizes: &BTreeMap<&Path, u64>, root: Option<usize>) -> Vec
         // Tools mark a folder by an empty object of its name.
         let is_mark = *bytes == 0 && next.is_some_and(|next| next.starts_with(path));
         let is_hidden =
-            path.strip_prefix(top).is_ok_and(|own| own.iter().any(|part| is_companion(&part.to_string_lossy())));
+            path.strip_prefix(top).is_ok_and(|below| below.iter().any(|part| is_companion(&part.to_string_lossy())));
         if !is_mark && !is_hidden {
             paths.push(path);
         }
@@ -83,7 +83,7 @@ fn arrange(top: &Path, sizes: &BTreeMap<&Path, u64>, root: Option<usize>) -> Vec
             None => vec![path.to_path_buf()],
         };
         let bytes =
-            parts.iter().filter_map(|part| sizes.get(part.as_path())).fold(0u64, |sum, own| sum.saturating_add(*own));
+            parts.iter().filter_map(|part| sizes.get(part.as_path())).fold(0u64, |sum, part| sum.saturating_add(*part));
         let mut parts = parts.into_iter();
         files.extend(parts.next().map(|path| InputFile { path, rest: parts.collect(), bytes, folder: root }));
     }

@@ -509,8 +509,8 @@ mod tests {
             let machines = Machines::of(&nodes, &Scale { nodes: 0.3, seed, ..Scale::default() });
             assert_eq!(machines.instead.len(), 14, "seed {seed}");
             for (host, (other, rack)) in &machines.instead {
-                let own = nodes.iter().find(|node| node.host == *host).unwrap();
-                assert!(machines.kept(other) && own.rack == *rack, "{host} {other}");
+                let found = nodes.iter().find(|node| node.host == *host).unwrap();
+                assert!(machines.kept(other) && found.rack == *rack, "{host} {other}");
             }
         }
         let lone = Machines::of(&nodes[..2], &Scale { nodes: 1e-9, ..Scale::default() });

@@ -408,7 +408,7 @@ impl<'a> Session<'a> {
         notes.skip(cause::REPEATED_TASK_RENAMED, rename_repeated(record));
         let timed::Filled { starts, finishes } = timed::from_tasks(record, format);
         for (column, n) in
-            [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
+            [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|filled| filled.1 > 0)
         {
             notes.made.push((column, timed::RULE, n));
         }

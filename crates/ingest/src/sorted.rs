@@ -264,8 +264,8 @@ fn merge(runs: Vec<PathBuf>, mut see: impl FnMut(&Fact<'_>) -> Result<(), Error>
 /// left out.
 fn place(readers: &[RunReader], order: &mut Vec<usize>, run: usize) {
     let keys = |run: usize| readers.get(run).filter(|reader| reader.has_next).map(RunReader::keys);
-    let Some(own) = keys(run) else { return };
-    let is_later = |other: &usize| keys(*other).is_some_and(|keys| (keys, *other) > (own, run));
+    let Some(key) = keys(run) else { return };
+    let is_later = |other: &usize| keys(*other).is_some_and(|keys| (keys, *other) > (key, run));
     // Mostly, the next fact of a run comes soon after its last.
     let at = if order.last().is_none_or(is_later) { order.len() } else { order.partition_point(is_later) };
     order.insert(at, run);

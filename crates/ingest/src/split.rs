@@ -80,7 +80,7 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
     let mut rest: Vec<usize> = (0..inputs.files.len()).filter(|place| !grouped.contains(place)).collect();
     let mut parts = Vec::new();
     for (Group { name, files }, cluster) in all {
-        let own = Inputs {
+        let of_group = Inputs {
             files: files.iter().chain(&rest).filter_map(|&place| inputs.files.get(place).cloned()).collect(),
             confs: inputs.confs.clone(),
             folders: inputs.folders.clone(),
@@ -90,7 +90,7 @@ fn split_all(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
         };
         let dir = Out { path: path.join(&name), force: *force };
         refuse_link(&dir.path)?;
-        let manifest = match work(own, None, None, options)? {
+        let manifest = match work(of_group, None, None, options)? {
             Work::Tables(plan) => tables::ingest(&plan, &dir, options.threads(), progress),
             Work::Files(plan) => super::write(&Plan { is_part: true, cluster, ..plan }, &dir, options, progress),
         };

@@ -45,7 +45,7 @@ impl Texts {
         }
         let Self { all, ends, places, hasher } = self;
         let hash = hasher.hash_one(text);
-        if let Some(&(_, place)) = places.find(hash, |&(own, place)| own == hash && at(all, ends, place) == text) {
+        if let Some(&(_, place)) = places.find(hash, |&(other, place)| other == hash && at(all, ends, place) == text) {
             return TextId(place);
         }
         // So many texts do not fit into memory.
@@ -59,7 +59,7 @@ impl Texts {
     /// The place of a text that was kept.
     pub(crate) fn find(&self, text: &str) -> Option<TextId> {
         let hash = self.hasher.hash_one(text);
-        let is_it = |&(own, place): &(u64, u32)| own == hash && at(&self.all, &self.ends, place) == text;
+        let is_it = |&(known, place): &(u64, u32)| known == hash && at(&self.all, &self.ends, place) == text;
         self.places.find(hash, is_it).map(|&(_, place)| TextId(place))
     }
 

@@ -81,8 +81,8 @@ pub(super) fn master(job: &JobRow) -> Option<&str> {
 
 /// The number of the master in the id of a job of Hadoop.
 fn number(job_id: &str) -> Option<&str> {
-    let own = job_id_in_name(job_id).is_some_and(|found| found == job_id);
-    own.then(|| job_id.split('_').nth(1)).flatten()
+    let is_named = job_id_in_name(job_id).is_some_and(|found| found == job_id);
+    is_named.then(|| job_id.split('_').nth(1)).flatten()
 }
 
 impl Trackers {
@@ -101,18 +101,18 @@ impl Trackers {
         if !self.by_number.contains_key(number) {
             self.by_number.insert(number.to_owned(), place);
         }
-        let own = self.masters.get_mut(place)?;
-        own.add_hosts(record);
-        (own.first, own.last) = (own.first.min(submit), own.last.max(submit));
-        if own.file != file {
-            own.file = file;
-            own.path = path.to_path_buf();
+        let known = self.masters.get_mut(place)?;
+        known.add_hosts(record);
+        (known.first, known.last) = (known.first.min(submit), known.last.max(submit));
+        if known.file != file {
+            known.file = file;
+            known.path = path.to_path_buf();
         }
         if record.job.framework.as_deref() == Some(spark::FORMAT.name) {
             // A cluster runs many applications at once.
             return None;
         }
-        let (first, last) = (own.first, own.last);
+        let (first, last) = (known.first, known.last);
         let overlaps = |(other, master): (usize, &Master)| {
             (other != place && master.first < last && first < master.last).then(|| master.path.clone())
         };
@@ -123,15 +123,16 @@ impl Trackers {
     pub(super) fn clusters(&self) -> Vec<&Path> {
         let mut clusters: Vec<(BTreeSet<&str>, &Path)> = Vec::new();
         for master in self.masters.iter().filter(|master| !master.hosts.is_empty() || master.is_local) {
-            let mut own: BTreeSet<&str> = master.hosts.iter().map(String::as_str).collect();
+            let mut b_tree_set: BTreeSet<&str> = master.hosts.iter().map(String::as_str).collect();
             let mut path = master.path.as_path();
-            let (same, others) = clusters.into_iter().partition::<Vec<_>, _>(|(hosts, _)| !hosts.is_disjoint(&own));
+            let (same, others) =
+                clusters.into_iter().partition::<Vec<_>, _>(|(hosts, _)| !hosts.is_disjoint(&b_tree_set));
             clusters = others;
             for (mut hosts, first) in same {
-                own.append(&mut hosts);
+                b_tree_set.append(&mut hosts);
                 path = path.min(first);
             }
-            clusters.push((own, path));
+            clusters.push((b_tree_set, path));
         }
         clusters.into_iter().map(|(_, path)| path).collect()
     }

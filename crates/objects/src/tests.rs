@@ -45,11 +45,11 @@ impl Store {
         let store = Arc::new(Self { bytes, keys, mood, gets: AtomicUsize::new(0), ranges: Mutex::default() });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let own = Arc::clone(&store);
+        let served = Arc::clone(&store);
         std::thread::spawn(move || {
             for connection in listener.incoming().flatten() {
-                let own = Arc::clone(&own);
-                std::thread::spawn(move || own.answer(connection));
+                let of_client = Arc::clone(&served);
+                std::thread::spawn(move || of_client.answer(connection));
             }
         });
         let settings = AmazonS3Builder::new()

@@ -114,8 +114,8 @@ fn bound_heap_of_slots(bencher: Bencher<'_, '_>) {
         .iter()
         .enumerate()
         .map(|(number, task)| {
-            let (job, own) = (number as u32 / TASKS_PER_JOB, number as u32 % TASKS_PER_JOB);
-            (workload.job(task.job).submit, self::task(job, own).tries[0].run)
+            let (job, place) = (number as u32 / TASKS_PER_JOB, number as u32 % TASKS_PER_JOB);
+            (workload.job(task.job).submit, self::task(job, place).tries[0].run)
         })
         .collect();
     bencher.counter(ItemsCount::new(tasks.len())).bench(|| {

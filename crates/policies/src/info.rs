@@ -47,7 +47,7 @@ impl PolicyInfo {
         match &self.build {
             Build::Hadoop(system, _) => Some(*system),
             Build::Batch(_) => None,
-            Build::Foreign(own) => own.system(),
+            Build::Foreign(foreign) => foreign.system(),
         }
     }
 

@@ -52,7 +52,10 @@ impl Input {
         let reorders = |key: &str| key.starts_with("weight_") && key != "weight_age" && weighs(key);
         add(Self::PriorityWeights, site.parameters.keys().any(|(_, key)| reorders(key)));
         add(Self::AccountShares, weighs("weight_fair_share") && !associations.is_empty());
-        add(Self::Limits, jobs.all().any(|(job, _)| conf.limits_of(job).into_iter().any(|(_, own)| holds_jobs(own))));
+        add(
+            Self::Limits,
+            jobs.all().any(|(job, _)| conf.limits_of(job).into_iter().any(|(_, limits)| holds_jobs(limits))),
+        );
         add(Self::Preemption, of_slurm(site, "preempt").is_some_and(|by| by != "none"));
         add(Self::Reservations, !reservations.is_empty());
         add(Self::NodeWeights, nodes.windows(2).any(|pair| pair[0].weight != pair[1].weight));
@@ -91,10 +94,10 @@ impl Input {
 
 /// A value that the site gives to a parameter of Slurm's scheduler.
 fn of_slurm<'s>(site: &'s Site, key: &str) -> Option<&'s str> {
-    let own = |((policy, name), value): (&(&str, &str), &'s String)| {
+    let value_of = |((policy, name), value): (&(&str, &str), &'s String)| {
         (*policy == POLICY && *name == key).then_some(value.as_str())
     };
-    site.parameters.iter().find_map(own)
+    site.parameters.iter().find_map(value_of)
 }
 
 fn has_several<S>(tree: &QueueTree<S>) -> bool {
@@ -104,8 +107,8 @@ fn has_several<S>(tree: &QueueTree<S>) -> bool {
 /// Whether the partitions that the jobs name keep some jobs from some machines, or put some before others.
 fn partitions_act(all: &[Partition], nodes: usize, jobs: &Submitters) -> bool {
     let queues = jobs.queues();
-    let used: Vec<&Partition> = all.iter().filter(|own| queues.contains_key(own.name.as_str())).collect();
-    let restricts = |own: &&Partition| {
+    let used: Vec<&Partition> = all.iter().filter(|partition| queues.contains_key(partition.name.as_str())).collect();
+    let restricts = |partition: &&Partition| {
         // A log has the jobs that were accepted, with their limits; factors of priorities and preemption are inputs of their own.
         let Partition {
             name: _,
@@ -125,7 +128,7 @@ fn partitions_act(all: &[Partition], nodes: usize, jobs: &Submitters) -> bool {
             exclusive,
             least_loaded: _,
             is_up: _,
-        } = own;
+        } = partition;
         (!own_nodes.is_empty() && own_nodes.len() < nodes) || *exclusive || max_cpus_per_node.is_some()
     };
     used.iter().any(restricts) || used.windows(2).any(|pair| pair[0].tier != pair[1].tier)

@@ -336,7 +336,7 @@ impl PolicySpec {
             }
             Some(Routes::Partitions(conf)) => {
                 findings.extend(self.held_by_limits(&conf, jobs));
-                let names = conf.partitions.into_iter().map(|own| own.name).collect();
+                let names = conf.partitions.into_iter().map(|partition| partition.name).collect();
                 findings.extend(of_partitions(&names, jobs));
             }
             Some(Routes::LocalQueues(site)) => findings.extend(of_local_queues(&site, jobs)),
@@ -370,7 +370,7 @@ impl PolicySpec {
         for (job, count) in jobs.all() {
             let limits = conf.limits_of(job).into_iter();
             for (holder, zero) in
-                limits.flat_map(|(holder, own)| zeros::of_limits(own).into_iter().map(move |zero| (holder, zero)))
+                limits.flat_map(|(holder, limit)| zeros::of_limits(limit).into_iter().map(move |zero| (holder, zero)))
             {
                 let (rule, name) = of_holder(holder);
                 *held.entry((rule, name, holder.to_string(), zero)).or_default() += count;
@@ -410,7 +410,8 @@ impl PolicySpec {
         let Some(conf) = self.site().slurm.as_ref().filter(|_| self.info.name == "slurm") else {
             return Ok(Vec::new());
         };
-        let is_zero = |own: &TooLarge<'_>| zeros::of_limits(own.limits).iter().any(|(key, _)| *key == own.key);
+        let is_zero =
+            |too_large: &TooLarge<'_>| zeros::of_limits(too_large.limits).iter().any(|(key, _)| *key == too_large.key);
         let finding = |TooLarge { holder, key, jobs, .. }: TooLarge<'_>| {
             let (rule, name) = of_holder(holder);
             let (setting, file, line) = self.origin(&holder.to_string(), key, "");
@@ -418,7 +419,7 @@ impl PolicySpec {
             Finding::TooLarge { rule, name, jobs: jobs.len() as u64, first, setting, file, line }
         };
         let found = slurm::too_large(self.values(), conf, workload)?;
-        Ok(found.into_iter().filter(|own| !is_zero(own)).map(finding).collect())
+        Ok(found.into_iter().filter(|zero| !is_zero(zero)).map(finding).collect())
     }
 
     /// The files that decide, that the log of a workload names or needs, and that nobody gave.
@@ -536,7 +537,7 @@ fn of_local_queues(site: &objects::Site, jobs: &Submitters) -> Vec<Finding> {
         jobs,
         goes_to: "no ClusterQueue and wait for ever".to_owned(),
     });
-    let named = site.local_queues.iter().map(|own| format!("{}/{}", own.namespace, own.name));
+    let named = site.local_queues.iter().map(|local_queue| format!("{}/{}", local_queue.namespace, local_queue.name));
     let idle = named.filter(|name| !queues.contains_key(name.as_str()));
     lost.chain(idle.map(|name| Finding::Unused { rule: Rule::Queue, name })).collect()
 }
@@ -735,12 +736,12 @@ mod tests {
 
     #[test]
     fn a_queue_of_queues_takes_no_jobs() {
-        let own = "separate queues with default settings";
+        let otherwise = "separate queues with default settings";
         let found = findings("yarn-fair", FAIR_FILE, YARN_FAIR);
         // `etl` exists, but it holds queues: its jobs go to `root.etl.default`, which the scheduler makes.
         assert!(
-            found.contains(&unmatched(Rule::Queue, "adhoc", 2, own))
-                && found.contains(&unmatched(Rule::Queue, "bob", 1, own))
+            found.contains(&unmatched(Rule::Queue, "adhoc", 2, otherwise))
+                && found.contains(&unmatched(Rule::Queue, "bob", 1, otherwise))
         );
         assert!(
             found.contains(&unmatched(Rule::Queue, "etl", 5, "queue `root.etl.default`, which is made for them")),

@@ -107,21 +107,21 @@ impl PolicySpec {
 
     /// The names of the policy and its speculator, without parameters.
     pub fn name(&self) -> String {
-        let speculator = self.speculator.as_ref().map(|own| format!("+{}", own.info.name));
+        let speculator = self.speculator.as_ref().map(|speculator| format!("+{}", speculator.info.name));
         format!("{}{}", self.info.name, speculator.unwrap_or_default())
     }
 
     /// Its name with the values that you set, in the order in which the policy declares them. The label does not depend
     /// on how you write the policy.
     pub fn label(&self) -> String {
-        let speculator = self.speculator.as_ref().map(|own| format!("+{}", own.label()));
+        let speculator = self.speculator.as_ref().map(|speculator| format!("+{}", speculator.label()));
         format!("{}{}", label(self.info.name, self.info.parameters, &self.set), speculator.unwrap_or_default())
     }
 
     /// All parameters with their values, including those of the site and the defaults. Keys of the speculator are `speculator.key`. For a
     /// policy in another language, what its code is stands among them.
     pub fn parameters(&self) -> BTreeMap<String, String> {
-        let code = if let Build::Foreign(own) = &self.info.build { own.identity() } else { BTreeMap::new() };
+        let code = if let Build::Foreign(foreign) = &self.info.build { foreign.identity() } else { BTreeMap::new() };
         let speculators = self.speculator.iter().flat_map(|SpeculatorSpec { info, set, .. }| {
             info.parameters.iter().map(move |parameter| {
                 let value = set.get(parameter.key).map_or(parameter.default, String::as_str);
@@ -133,8 +133,8 @@ impl PolicySpec {
 
     /// The parameters of the policy itself with their values.
     fn own_parameters(&self) -> BTreeMap<String, String> {
-        let own = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
-        self.info.parameters.iter().map(own).collect()
+        let with_value = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
+        self.info.parameters.iter().map(with_value).collect()
     }
 
     /// Makes a new policy for a replay of Hadoop.
@@ -144,7 +144,7 @@ impl PolicySpec {
     pub fn build(&self) -> Result<Box<dyn hadoop::Policy>, Error> {
         let base = match &self.info.build {
             Build::Hadoop(_, build) => build(&self.values, &self.site),
-            Build::Foreign(own) if own.system().is_some() => own.make_hadoop(&self.own_parameters()),
+            Build::Foreign(foreign) if foreign.system().is_some() => foreign.make_hadoop(&self.own_parameters()),
             Build::Batch(_) | Build::Foreign(_) => return Err(self.is_not_for(HADOOP)),
         };
         let base = base.map_err(|error| self.named(error))?;
@@ -161,7 +161,7 @@ impl PolicySpec {
     pub fn build_batch(&self) -> Result<Box<dyn batch::Policy>, Error> {
         let made = match &self.info.build {
             Build::Batch(build) => build(&self.values, &self.site),
-            Build::Foreign(own) if own.system().is_none() => own.make_batch(&self.own_parameters()),
+            Build::Foreign(foreign) if foreign.system().is_none() => foreign.make_batch(&self.own_parameters()),
             Build::Hadoop(..) | Build::Foreign(_) => return Err(self.is_not_for(PRODUCTION)),
         };
         made.map_err(|error| self.named(error))

@@ -251,8 +251,8 @@ impl Scenario {
             self.run(policy, build(), true, false).launches,
             "reasons change the schedule of {policy}"
         );
-        let own = seen.reasons.into_iter().filter(|(name, ..)| name == job);
-        own.map(|(_, at, reason, other)| (at, reason, other)).collect()
+        let of_job = seen.reasons.into_iter().filter(|(name, ..)| name == job);
+        of_job.map(|(_, at, reason, other)| (at, reason, other)).collect()
     }
 
     /// Every job with the heartbeat that reported its last task, in the order of these heartbeats; with parking and

@@ -72,7 +72,7 @@ impl PolicySpec {
             | Input::Offers => present.contains(&of),
             Input::Speculation => self.speculator.is_none(),
         };
-        let matters = |own: &&Unread| own.bears && own.of.is_understood_by(self.info) && acts(own.of);
+        let matters = |unread: &&Unread| unread.bears && unread.of.is_understood_by(self.info) && acts(unread.of);
         let all: Vec<&Unread> = self.site().unread.iter().filter(matters).collect();
         if all.is_empty() {
             return None;
@@ -121,10 +121,10 @@ fn is_dropped(input: Input, info: &PolicyInfo, present: &BTreeSet<Input>) -> boo
         return true;
     }
     let other_system = info.system().is_some() && input.system() != info.system();
-    let has_file = info.inputs.iter().any(|own| own.is_queues() && present.contains(own));
+    let has_file = info.inputs.iter().any(|input| input.is_queues() && present.contains(input));
     match info.family {
         _ if other_system || has_file => false,
-        Family::MapReduce1 | Family::Yarn => info.inputs.iter().any(|own| own.is_queues()),
+        Family::MapReduce1 | Family::Yarn => info.inputs.iter().any(|input| input.is_queues()),
         Family::Paper | Family::Reference | Family::Batch | Family::Own => true,
     }
 }

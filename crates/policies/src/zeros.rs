@@ -58,7 +58,7 @@ pub(crate) const USERS: &str = "users";
 /// The settings of a queue.
 pub(crate) trait Zeros {
     /// Those that are 0 and stop jobs. `own`: the jobs are in the queue itself, and not in one below it.
-    fn zeros(&self, own: bool) -> Vec<Zero>;
+    fn zeros(&self, itself: bool) -> Vec<Zero>;
 }
 
 /// Those of these settings that apply and are 0.
@@ -67,10 +67,10 @@ fn zero<const N: usize>(settings: [(Zero, bool); N]) -> Vec<Zero> {
 }
 
 impl Zeros for FairQueue {
-    fn zeros(&self, own: bool) -> Vec<Zero> {
+    fn zeros(&self, itself: bool) -> Vec<Zero> {
         zero([
             (("max_apps", Stops::Jobs), self.max_apps == Some(0)),
-            (("max_am_share", Stops::Jobs), own && self.max_am_share == Some(0.0)),
+            (("max_am_share", Stops::Jobs), itself && self.max_am_share == Some(0.0)),
             // The container that takes a queue over its limit is still granted: that of the first master.
             (("max_memory_mb", Stops::Tasks), self.max_memory_mb == Some(0)),
             (("max_vcores", Stops::Tasks), self.max_vcores == Some(0)),
@@ -79,12 +79,12 @@ impl Zeros for FairQueue {
 }
 
 impl Zeros for YarnQueue {
-    fn zeros(&self, own: bool) -> Vec<Zero> {
+    fn zeros(&self, itself: bool) -> Vec<Zero> {
         // With a `maximum_am_share` of 0, one application runs at a time. With a `capacity` of 0, the limit of a user is rounded up to
         // some containers, so whether there is one beside the master depends on their sizes.
         zero([
             (("maximum_capacity", Stops::Jobs), self.maximum_capacity == Some(0.0)),
-            (("user_limit_factor", Stops::Tasks), own && self.user_limit_factor == Some(0.0)),
+            (("user_limit_factor", Stops::Tasks), itself && self.user_limit_factor == Some(0.0)),
         ])
     }
 }
@@ -134,9 +134,9 @@ pub(crate) fn of_tree<S: Zeros>(
     let mut held: BTreeMap<(usize, Zero), u64> = BTreeMap::new();
     for (place, jobs) in by_place {
         // The root is no queue of jobs: those without a rule get a queue below it.
-        let own = place != QueueTree::<S>::ROOT && tree.is_leaf(place);
+        let is_leaf = place != QueueTree::<S>::ROOT && tree.is_leaf(place);
         for above in tree.with_ancestors(place) {
-            for zero in tree.get(above).settings.zeros(own && above == place) {
+            for zero in tree.get(above).settings.zeros(is_leaf && above == place) {
                 *held.entry((above, zero)).or_default() += jobs;
             }
         }

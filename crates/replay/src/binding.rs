@@ -6,7 +6,8 @@ use resched_tables::validity::{Fact, Grade};
 
 /// The fact that disks and networks have a speed, and no map has bytes to read or to write.
 pub(crate) fn without_bytes(config: &ClusterConfig, workload: &Workload) -> Option<Fact> {
-    let contention = config.cost.contention.filter(|own| own.disk.is_some() || own.network.is_some())?;
+    let contention =
+        config.cost.contention.filter(|contention| contention.disk.is_some() || contention.network.is_some())?;
     let given = match (contention.disk, contention.network) {
         (Some(_), Some(_)) => "disks and networks",
         (Some(_), None) => "disks",

@@ -39,7 +39,7 @@ pub(crate) fn of_hadoop(
     let hadoop::Loaded { skipped, work, .. } = loaded;
     let mut validity = Validity::default();
     let own_machines = cluster.config.nodes.count.or(cluster.config.nodes.clones).is_none();
-    slots(cluster, kinds, manifest.is_some_and(|own| own_machines && makes_nodes(own)), &mut validity);
+    slots(cluster, kinds, manifest.is_some_and(|manifest| own_machines && makes_nodes(manifest)), &mut validity);
     if let Some(manifest) = manifest {
         smaller_than_seen(cluster, kinds, loaded.at_once, manifest, &mut validity);
         placement(manifest, skipped, &mut validity);
@@ -134,7 +134,7 @@ fn unasked(loaded: &Loaded) -> Option<Fact> {
     let asked: BTreeSet<&str> = if offered.is_empty() { BTreeSet::new() } else { all().collect() };
     // A job may ask for any GPU, and a machine has those of one kind.
     let kind = |name: &str| name.split(':').next().map(str::to_owned).unwrap_or_default();
-    let is_asked = |name: &&str| asked.iter().any(|own| kind(own) == kind(name));
+    let is_asked = |name: &&str| asked.iter().any(|other| kind(other) == kind(name));
     let unasked: Vec<&str> = offered.iter().copied().filter(|name| !is_asked(name)).collect();
     if unasked.is_empty() {
         return None;

@@ -78,7 +78,8 @@ pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
         return Err(Error::Request(format!("{shown}: {message}")));
     }
     let order = listed(path)?;
-    let place = |dir: &PathBuf| order.iter().position(|name| dir.file_name().is_some_and(|own| own == name.as_str()));
+    let place =
+        |dir: &PathBuf| order.iter().position(|name| dir.file_name().is_some_and(|folder| folder == name.as_str()));
     runs.sort_by_cached_key(|dir| (place(dir).unwrap_or(usize::MAX), dir.clone()));
     Ok(runs)
 }

@@ -277,10 +277,10 @@ pub fn set_machines(cluster: &mut ClusterConfig, workload: Option<&mut Table>, n
         return false;
     };
     cluster.nodes.count = None;
-    if let Some(Toml::Table(own)) = workload.get_mut("cluster") {
-        own.insert("nodes".to_owned(), i64::from(nodes).into());
-        if own.get("racks").and_then(Toml::as_integer).is_some_and(|racks| racks > i64::from(nodes)) {
-            own.insert("racks".to_owned(), i64::from(nodes).into());
+    if let Some(Toml::Table(cluster)) = workload.get_mut("cluster") {
+        cluster.insert("nodes".to_owned(), i64::from(nodes).into());
+        if cluster.get("racks").and_then(Toml::as_integer).is_some_and(|racks| racks > i64::from(nodes)) {
+            cluster.insert("racks".to_owned(), i64::from(nodes).into());
         }
     }
     true

@@ -31,17 +31,17 @@ fn unfinished(submit: Option<Ms>) -> JobTimes {
 }
 
 fn starts(times: &mut [JobTimes], job: JobId, start: Ms) {
-    if let Some(own) = times.get_mut(job.index()) {
-        own.start = Some(own.start.map_or(start, |before| before.min(start)));
+    if let Some(time) = times.get_mut(job.index()) {
+        time.start = Some(time.start.map_or(start, |before| before.min(start)));
     }
 }
 
 /// The job ends. What is left out of one that had not ended with its trace is not known, so it has not ended here, either.
 fn ends(times: &mut [JobTimes], ended: &JobEnded, incomplete: bool) {
-    if let Some(own) = times.get_mut(ended.job.index()) {
-        own.finish = Some(ended.finish);
+    if let Some(time) = times.get_mut(ended.job.index()) {
+        time.finish = Some(ended.finish);
         let cut_off = incomplete && ended.outcome == Outcome::Success;
-        own.outcome = if cut_off { Outcome::Incomplete } else { ended.outcome };
+        time.outcome = if cut_off { Outcome::Incomplete } else { ended.outcome };
     }
 }
 

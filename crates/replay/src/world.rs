@@ -203,14 +203,14 @@ impl World {
     ) -> Result<Self, Error> {
         let parts = match engine {
             Engine::Hadoop => {
-                let mut own = self.hadoop("variant")?.clone();
-                hadoop(&mut Arc::make_mut(&mut own.loaded).workload, &own.cluster);
-                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
+                let mut world = self.hadoop("variant")?.clone();
+                hadoop(&mut Arc::make_mut(&mut world.loaded).workload, &world.cluster);
+                Parts { hadoop: OnceCell::with_value(world), ..Parts::default() }
             }
             Engine::Batch => {
-                let mut own = self.batch()?.clone();
-                batch(&mut own.workload);
-                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
+                let mut world = self.batch()?.clone();
+                batch(&mut world.workload);
+                Parts { batch: OnceCell::with_value(world), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -239,12 +239,12 @@ impl World {
             Engine::Hadoop => {
                 let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
                 let loaded = Arc::new(loaded.part(jobs));
-                let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
-                Parts { hadoop: OnceCell::with_value(own), ..Parts::default() }
+                let part = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
+                Parts { hadoop: OnceCell::with_value(part), ..Parts::default() }
             }
             Engine::Batch => {
-                let own = self.batch()?.part(jobs);
-                Parts { batch: OnceCell::with_value(own), ..Parts::default() }
+                let part = self.batch()?.part(jobs);
+                Parts { batch: OnceCell::with_value(part), ..Parts::default() }
             }
         };
         self.with(self.setup.clone(), parts)
@@ -264,8 +264,8 @@ impl World {
                 let workload = &self.batch()?.workload;
                 let mut tasks = vec![0; workload.jobs().len()];
                 for task in workload.tasks() {
-                    if let Some(own) = tasks.get_mut(task.job.index()) {
-                        *own += u64::from(task.units());
+                    if let Some(of_job) = tasks.get_mut(task.job.index()) {
+                        *of_job += u64::from(task.units());
                     }
                 }
                 tasks
@@ -505,7 +505,7 @@ impl World {
             system: self
                 .manifest()
                 .and_then(|manifest| manifest.system)
-                .filter(|own| !own.is_hadoop())
+                .filter(|system| !system.is_hadoop())
                 .unwrap_or(TraceSystem::Batch),
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),

@@ -110,10 +110,10 @@ fn tables_in_memory_are_replayed_under_the_name_they_are_given() {
 #[test]
 fn your_own_policy_is_replayed_like_one_of_the_registry() {
     let world = world(1);
-    let own = world.replay(Scheduler::Hadoop("first", &mut FirstJob), Memory).unwrap();
-    assert_eq!((own.info.label.as_str(), own.info.policy.as_str()), ("first", "first"));
-    assert_eq!(own.tables.jobs.len() as u64, world.jobs(&policy("fifo")));
-    assert!(own.tables.jobs.iter().all(|job| job.finish.is_some()));
+    let run = world.replay(Scheduler::Hadoop("first", &mut FirstJob), Memory).unwrap();
+    assert_eq!((run.info.label.as_str(), run.info.policy.as_str()), ("first", "first"));
+    assert_eq!(run.tables.jobs.len() as u64, world.jobs(&policy("fifo")));
+    assert!(run.tables.jobs.iter().all(|job| job.finish.is_some()));
 }
 
 #[test]
@@ -299,8 +299,11 @@ fn a_factor_that_was_fitted_to_the_log_varies_by_its_error() {
     });
     let world = tables(RunEngine::Batch, jobs.collect());
     let variants = world.variants(&[policy("batch-fifo")], 2).unwrap();
-    let of_distance: Vec<&str> =
-        variants.iter().filter(|own| own.unknown.name == "locality").map(|own| own.says.as_str()).collect();
+    let of_distance: Vec<&str> = variants
+        .iter()
+        .filter(|variant| variant.unknown.name == "locality")
+        .map(|variant| variant.says.as_str())
+        .collect();
     assert_eq!(
         of_distance,
         ["with the least cost of distance that fits", "with the largest cost of distance that fits"]

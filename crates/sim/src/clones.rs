@@ -22,8 +22,8 @@ pub(crate) fn clones<'a>(machines: impl IntoIterator<Item = (&'a str, &'a str)>,
     let names: BTreeSet<&str> = machines.iter().map(|&(name, _)| name).collect();
     let order = in_proportion(&machines);
     let clone = |(number, of): (usize, usize)| {
-        let own = machines.get(of).map_or("", |machine| machine.0);
-        Clone { of, name: name(own, number / machines.len(), &names) }
+        let original = machines.get(of).map_or("", |machine| machine.0);
+        Clone { of, name: name(original, number / machines.len(), &names) }
     };
     order.iter().copied().cycle().take(count as usize).enumerate().map(clone).collect()
 }
@@ -44,9 +44,9 @@ fn in_proportion(machines: &[(&str, &str)]) -> Vec<usize> {
     }
     // The share of its group that a machine has before it, as a fraction. Stable: no group has two machines of one rank.
     ranked.sort_by(|(rank, group, _), (other_rank, other, _)| {
-        let (own, others) =
+        let (ours, others) =
             (u128::from(*rank) * u128::from(sizes[other]), u128::from(*other_rank) * u128::from(sizes[group]));
-        own.cmp(&others).then(group.cmp(other))
+        ours.cmp(&others).then(group.cmp(other))
     });
     ranked.into_iter().map(|(.., place)| place).collect()
 }
@@ -69,11 +69,11 @@ fn natural(name: &str) -> Vec<(String, String)> {
 }
 
 /// The name of a machine's clone of that round; the machine itself is round 0.
-fn name(own: &str, round: usize, names: &BTreeSet<&str>) -> String {
+fn name(original: &str, round: usize, names: &BTreeSet<&str>) -> String {
     if round == 0 {
-        return own.to_owned();
+        return original.to_owned();
     }
-    let mut name = format!("{own}~{}", round + 1);
+    let mut name = format!("{original}~{}", round + 1);
     while names.contains(name.as_str()) {
         name.push('~');
     }

@@ -117,11 +117,11 @@ impl Reasons {
     #[inline]
     fn note(&self, job: JobId, kind: usize, why: Why) {
         let (Some(held), Some(full)) = (self.held(job, kind), self.full.get(kind)) else { return };
-        let own = held.get().at(full.get().spells);
-        if own.now != why {
+        let spells = held.get().at(full.get().spells);
+        if spells.now != why {
             self.touched.borrow_mut().push((job, kind));
         }
-        held.set(Held { now: why, ..own });
+        held.set(Held { now: why, ..spells });
     }
 
     /// Takes down whether no place is free for tasks of a kind. A time that lasted for `long` ends all reasons, from its beginning on.
@@ -165,10 +165,10 @@ impl Reasons {
     pub(crate) fn report<E>(&self, at: Ms, mut report: impl FnMut(&PassedOver) -> Result<(), E>) -> Result<(), E> {
         for (job, kind) in self.touched.borrow_mut().drain(..) {
             let Some(held) = self.held(job, kind) else { continue };
-            let own = held.get();
-            if own.now != own.reported {
-                held.set(Held { reported: own.now, ..own });
-                let (reason, other) = own.now;
+            let spells = held.get();
+            if spells.now != spells.reported {
+                held.set(Held { reported: spells.now, ..spells });
+                let (reason, other) = spells.now;
                 report(&PassedOver { at, job: Some(job), kind: self.kind(kind), reason, other })?;
             }
         }
@@ -182,8 +182,8 @@ mod tests {
 
     fn reported(reasons: &Reasons, at: Ms) -> Vec<(Ms, usize, Reason)> {
         let mut all = Vec::new();
-        let report = |own: &PassedOver| {
-            all.push((own.at, own.job.map_or(9, JobId::index), own.reason));
+        let report = |passed_over: &PassedOver| {
+            all.push((passed_over.at, passed_over.job.map_or(9, JobId::index), passed_over.reason));
             Ok::<(), ()>(())
         };
         assert_eq!(reasons.report(at, report), Ok(()));
@@ -215,8 +215,8 @@ mod tests {
         };
         let room = |at, is_full| {
             let mut since = Vec::new();
-            let report = |own: &PassedOver| {
-                since.push(own.at);
+            let report = |passed_over: &PassedOver| {
+                since.push(passed_over.at);
                 Ok::<(), ()>(())
             };
             assert_eq!(reasons.take_room(0, is_full, (at, 3), report), Ok(()));

@@ -74,14 +74,14 @@ impl Ends {
         let place = job.index();
         if let Some(eligible) = eligible {
             self.eligible.resize(self.finish.len(), NEVER);
-            if let Some(own) = self.eligible.get_mut(place) {
-                *own = eligible;
+            if let Some(of_place) = self.eligible.get_mut(place) {
+                *of_place = eligible;
             }
         }
-        if let (Some(own_launch), Some(own_finish), Some(own)) =
+        if let (Some(of_launch), Some(of_finish), Some(of_outcome)) =
             (self.launch.get_mut(place), self.finish.get_mut(place), self.outcome.get_mut(place))
         {
-            (*own_launch, *own_finish, *own) = (launch.unwrap_or(NEVER), finish, outcome);
+            (*of_launch, *of_finish, *of_outcome) = (launch.unwrap_or(NEVER), finish, outcome);
         }
     }
 }

@@ -237,8 +237,11 @@ fn a_host_of_executors_is_one_machine() {
     let Loaded { machines, .. } = loaded(&log, None);
     let capacity: Vec<u64> = machines.nodes().iter().map(|node| node.capacity.cpu).collect();
     assert_eq!((capacity, machines.changes().len()), (vec![4_000, 0], 1), "b comes later");
-    let executors: Vec<_> =
-        machines.executors().iter().map(|own| (own.node.index(), own.group.as_str(), own.capacity.cpu)).collect();
+    let executors: Vec<_> = machines
+        .executors()
+        .iter()
+        .map(|executor| (executor.node.index(), executor.group.as_str(), executor.capacity.cpu))
+        .collect();
     assert_eq!(executors, [(0, "x", 2_000), (0, "y", 2_000), (1, "x", 2_000)]);
     assert_eq!(machines.executors()[0].added, None);
     assert!(machines.executors()[1].added < machines.changes().first().map(|_| Ms::MAX));

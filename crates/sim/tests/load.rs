@@ -362,8 +362,8 @@ fn machines_of_a_trace_are_cut_and_cloned_with_their_blocks() {
         let all: Vec<String> = (0..40).map(|number| names(workload.task(job, Kind::Map, number).unwrap())).collect();
         (all, skipped)
     };
-    let (own, skipped) = loaded(None, 1);
-    assert_eq!(loaded(Some(3), 2), (own, skipped), "a cluster of its own size is itself");
+    let (workload, skipped) = loaded(None, 1);
+    assert_eq!(loaded(Some(3), 2), (workload, skipped), "a cluster of its own size is itself");
     // Both machines are left with a block each, and the one of `b` finds no third machine.
     let (cut, skipped) = loaded(Some(2), 1);
     assert!(cut.iter().all(|held| held == "a c"), "{cut:?}");
@@ -371,7 +371,7 @@ fn machines_of_a_trace_are_cut_and_cloned_with_their_blocks() {
     // What `a` held is on `a` or on its clone, drawn for each block: about half each (20 ± 3 of 40).
     let (grown, skipped) = loaded(Some(5), 1);
     assert!(!skipped.contains_key("split-host-drawn-anew"));
-    let on = |name: &str| grown.iter().filter(|held| held.split(' ').any(|own| own == name)).count();
+    let on = |name: &str| grown.iter().filter(|held| held.split(' ').any(|part| part == name)).count();
     assert_eq!((on("a") + on("a~2"), on("b"), on("c") + on("c~2")), (40, 40, 40));
     assert!((10..=30).contains(&on("a")) && (10..=30).contains(&on("c")), "{grown:?}");
     assert_ne!(grown, loaded(Some(5), 2).0, "another seed places them elsewhere");

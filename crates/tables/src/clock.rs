@@ -416,9 +416,11 @@ impl Period {
         let [from, to] = ends;
         // A missing end is unbounded; a time of day waits for what the other end says.
         let (from, to) = match (from, to) {
-            (Some(End::Daily(time, own)), Some(End::At(to))) => (own.last_before(time, to.saturating_sub(1)), Some(to)),
-            (Some(End::Daily(time, own)), to) => {
-                let from = own.last_before(time, covered.last);
+            (Some(End::Daily(time, zone)), Some(End::At(to))) => {
+                (zone.last_before(time, to.saturating_sub(1)), Some(to))
+            }
+            (Some(End::Daily(time, zone)), to) => {
+                let from = zone.last_before(time, covered.last);
                 (from, to.and_then(|to| to.after(from)))
             }
             (from, Some(to)) => {
@@ -457,10 +459,10 @@ impl Moment {
         match self.0 {
             Written::At(at) => End::At(at),
             Written::AfterFirst(after) => End::At(start.saturating_add(after)),
-            Written::Clock { date: Some(date), time, zone: own } => {
-                End::At(own.unwrap_or(zone).instant(date.and_time(time)).unwrap_or(i64::MAX))
+            Written::Clock { date: Some(date), time, zone: of_text } => {
+                End::At(of_text.unwrap_or(zone).instant(date.and_time(time)).unwrap_or(i64::MAX))
             }
-            Written::Clock { date: None, time, zone: own } => End::Daily(time, own.unwrap_or(zone)),
+            Written::Clock { date: None, time, zone: of_text } => End::Daily(time, of_text.unwrap_or(zone)),
         }
     }
 }

@@ -115,12 +115,12 @@ mod tests {
     fn made(groups: u32, tasks: [u32; 2], noise: f64) -> Contrast {
         let mut contrast = Contrast::default();
         for group in 0..groups {
-            let own = if group % 2 == 0 { 100.0 } else { 1_000.0 };
+            let base = if group % 2 == 0 { 100.0 } else { 1_000.0 };
             let logs = |factor: f64, count: u32| {
                 let mut logs = Logs::default();
                 for task in 0..count {
                     let more = if task % 2 == 0 { noise } else { 1.0 / noise };
-                    logs.add(own * factor * more);
+                    logs.add(base * factor * more);
                 }
                 logs
             };

@@ -36,11 +36,11 @@ impl Demand {
         more(&mut self.memory, memory);
         self.machines = self.machines.max(machines);
         for (name, each) in resources {
-            let own = each.saturating_mul(instances.unsigned_abs());
+            let all = each.saturating_mul(instances.unsigned_abs());
             match self.resources.get_mut(name) {
-                Some(sum) => *sum = sum.saturating_add(own),
+                Some(sum) => *sum = sum.saturating_add(all),
                 None => {
-                    self.resources.insert(name.to_owned(), own);
+                    self.resources.insert(name.to_owned(), all);
                 }
             }
         }
@@ -52,8 +52,8 @@ impl Demand {
         self.memory = self.memory.max(other.memory);
         self.machines = self.machines.max(other.machines);
         for (name, amount) in other.resources {
-            let own = self.resources.entry(name).or_default();
-            *own = amount.max(*own);
+            let sum = self.resources.entry(name).or_default();
+            *sum = amount.max(*sum);
         }
     }
 

@@ -64,10 +64,10 @@ fn expand_part(part: &str, before: &mut String, most: usize, hosts: &mut Vec<Str
 pub fn fold<'a>(hosts: impl IntoIterator<Item = &'a str>) -> String {
     let mut ranges: Vec<Run<'a>> = Vec::new();
     for host in hosts {
-        let own = Run::of(host);
-        match ranges.last_mut().filter(|last| last.goes_on_with(&own)) {
-            Some(last) => last.last = own.last,
-            None => ranges.push(own),
+        let run = Run::of(host);
+        match ranges.last_mut().filter(|last| last.goes_on_with(&run)) {
+            Some(last) => last.last = run.last,
+            None => ranges.push(run),
         }
     }
     let texts: Vec<String> = ranges.iter().map(Run::text).collect();

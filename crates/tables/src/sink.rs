@@ -180,9 +180,9 @@ pub type Applications = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Adds settings of an application to those of others. A setting that is there already stays.
 pub fn add_settings(applications: &mut Applications, id: &str, settings: &BTreeMap<String, String>) {
-    let own = applications.entry(id.to_owned()).or_default();
+    let of_application = applications.entry(id.to_owned()).or_default();
     for (name, value) in settings {
-        own.entry(name.clone()).or_insert_with(|| value.clone());
+        of_application.entry(name.clone()).or_insert_with(|| value.clone());
     }
 }
 

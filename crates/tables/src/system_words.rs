@@ -138,11 +138,11 @@ const LEVELS: [[&str; 3]; 2] = [["node", "rack", "off"], ["NODE_LOCAL", "RACK_LO
 impl System {
     /// A text in the words of this system.
     pub fn says(self, usual: &str) -> &str {
-        let own = |(known, _): &&(&str, &str)| *known == usual;
+        let is_usual = |(known, _): &&(&str, &str)| *known == usual;
         match self {
-            Self::Spark => SPARK.iter().find(own).map_or(usual, |(_, own)| *own),
-            Self::Slurm => SLURM.iter().find(own).map_or(usual, |(_, own)| *own),
-            Self::Kubernetes | Self::Batch => BATCH.iter().find(own).map_or(usual, |(_, own)| *own),
+            Self::Spark => SPARK.iter().find(is_usual).map_or(usual, |(_, word)| *word),
+            Self::Slurm => SLURM.iter().find(is_usual).map_or(usual, |(_, word)| *word),
+            Self::Kubernetes | Self::Batch => BATCH.iter().find(is_usual).map_or(usual, |(_, word)| *word),
             Self::MapReduce1 | Self::Yarn => usual,
         }
     }
@@ -150,7 +150,7 @@ impl System {
     /// A caption in the words of this system.
     pub fn caption(self, usual: &str) -> String {
         let phrases = if self == Self::Spark { PHRASES } else { &[] };
-        phrases.iter().fold(usual.to_owned(), |text, (usual, own)| text.replace(usual, own))
+        phrases.iter().fold(usual.to_owned(), |text, (usual, phrase)| text.replace(usual, phrase))
     }
 
     /// The headings of the shares of tasks at the three levels of locality, the nearest first.
@@ -162,7 +162,7 @@ impl System {
     pub fn of_all(systems: impl IntoIterator<Item = Self>) -> Self {
         let mut systems = systems.into_iter();
         let first = systems.next().unwrap_or_default();
-        if systems.all(|own| own == first) { first } else { Self::default() }
+        if systems.all(|system| system == first) { first } else { Self::default() }
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((System::Spark.says("user"), System::Spark.says("Maps off-rack")), ("user", "Tasks at ANY"));
         assert_eq!(System::Slurm.says("Job processing time"), "Time from submission to end");
         for words in [SPARK, SLURM] {
-            let mut known: Vec<&str> = words.iter().map(|own| own.0).collect();
+            let mut known: Vec<&str> = words.iter().map(|word| word.0).collect();
             known.sort_unstable();
             assert!(known.windows(2).all(|pair| pair[0] != pair[1]));
         }

@@ -35,11 +35,11 @@ impl Names<'_> {
     /// Required node affinity with the pseudonyms of its labels; `None` if it cannot be read.
     pub(super) fn affinity(&mut self, text: &str) -> Option<String> {
         let mut terms = pods::terms(text).ok()?;
-        for own in terms.iter_mut().flat_map(|term| &mut term.match_expressions) {
-            own.key = self.kept(Kind::Feature, &own.key);
-            let is_known = OPERATORS.contains(&own.operator.as_str());
+        for expression in terms.iter_mut().flat_map(|term| &mut term.match_expressions) {
+            expression.key = self.kept(Kind::Feature, &expression.key);
+            let is_known = OPERATORS.contains(&expression.operator.as_str());
             let is_number = |value: &String| value.parse::<i64>().is_ok();
-            own.values = own
+            expression.values = expression
                 .values
                 .iter()
                 .map(|value| if is_number(value) { value.clone() } else { self.kept(Kind::Feature, value) })

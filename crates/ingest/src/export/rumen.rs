@@ -258,8 +258,8 @@ fn attempt<'a>(
     output.lost("attempts.error", row.error.is_some());
     output.lost("attempts.outcome", matches!(row.outcome, Outcome::Lost | Outcome::Evicted));
     let name = row.task_id.strip_prefix("task_").map_or_else(|| row.task_id.clone(), |rest| format!("attempt_{rest}"));
-    let own = counters.get(format!("{}/{}", row.task_id, row.attempt).as_str());
-    let own = own.into_iter().flatten().filter_map(|counter| Some((field_of(counter)?, counter.value)));
+    let of_attempt = counters.get(format!("{}/{}", row.task_id, row.attempt).as_str());
+    let fields = of_attempt.into_iter().flatten().filter_map(|counter| Some((field_of(counter)?, counter.value)));
     Attempt {
         attempt_id: format!("{name}_{}", row.attempt),
         host_name: row.host.as_ref().map(|host| match &row.rack {
@@ -280,7 +280,7 @@ fn attempt<'a>(
         map_output_bytes: number(row.map_output_bytes),
         reduce_shuffle_bytes: number(row.reduce_shuffle_bytes),
         spilled_records: number(row.spilled_records),
-        counters: own.collect(),
+        counters: fields.collect(),
         resource_usage_metrics: ResourceUsage {
             cumulative_cpu_usage: row.cpu_ms.unwrap_or(0),
             physical_memory_usage: row.physical_memory.unwrap_or(0),

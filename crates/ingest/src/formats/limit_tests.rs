@@ -246,7 +246,7 @@ fn the_application_of_a_rest_list() {
 #[test]
 fn the_object_of_kubernetes() {
     let pod = |bytes| {
-        let start = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","annotations":{"x":""#;
+        let start = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","creationTimestamp":"2026-01-01T00:00:00Z","annotations":{"x":""#;
         filled(start, "x", "\"}}}", bytes)
     };
     let list = (r#"{"kind":"List","apiVersion":"v1","items":["#, "]}");
@@ -264,7 +264,8 @@ fn the_line_of_metrics_of_kubernetes() {
 #[test]
 fn the_name_of_an_object_of_kubernetes() {
     let name = |bytes| filled("", "n", "", bytes);
-    let pod = (r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":""#, "\"}}");
+    let pod =
+        (r#"{"kind":"Pod","apiVersion":"v1","metadata":{"creationTimestamp":"2026-01-01T00:00:00Z","name":""#, "\"}}");
     let (jobs, skipped) = at_and_beyond(&kubernetes::FORMAT, pod, kubernetes::LONGEST_NAME, name, &[]);
     assert_eq!((jobs, skipped), ([1, 0], once("damaged-record")));
 }
@@ -293,7 +294,7 @@ impl tables::FactSink for Counted {
 
 /// The facts in a file of a table, and what is skipped.
 fn facts(format: &str, table: &str, text: &str) -> (usize, BTreeMap<String, u64>) {
-    let format = TABLE_FORMATS.iter().find(|own| own.name == format).unwrap();
+    let format = TABLE_FORMATS.iter().find(|table_format| table_format.name == format).unwrap();
     let mut found = Counted::default();
     (format.read)(table, &mut text.as_bytes(), "test", &mut found).unwrap();
     (found.facts, found.skipped)

@@ -141,11 +141,11 @@ fn lock(path: &Path) -> Result<Option<File>, Error> {
 }
 
 /// Removes the working folders of other plans for `out` that nobody uses. What cannot be removed stays.
-fn remove_others(out: &Path, own: &Path) {
+fn remove_others(out: &Path, kept: &Path) {
     let prefix = prefix(out);
     for entry in fs::read_dir(parent_of(out)).into_iter().flatten().flatten() {
         let path = entry.path();
-        let is_other = entry.file_name().to_string_lossy().starts_with(&prefix) && path != own && path.is_dir();
+        let is_other = entry.file_name().to_string_lossy().starts_with(&prefix) && path != kept && path.is_dir();
         if is_other && matches!(lock(&path), Ok(Some(_))) {
             let _ = fs::remove_dir_all(&path);
         }

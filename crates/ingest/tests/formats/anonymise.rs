@@ -50,9 +50,9 @@ fn texts(trace: &Path) -> BTreeSet<String> {
     for source in &trace.manifest().sources {
         texts.extend([Some(source.path.clone()), Some(source.sha256.clone())]);
     }
-    let own = ["", "default", "/default-rack"];
+    let kept = ["", "default", "/default-rack"];
     // A number of GPUs is no name; their model is.
-    let is_name = |text: &String| !own.contains(&text.as_str()) && !text.starts_with("gres/gpu=");
+    let is_name = |text: &String| !kept.contains(&text.as_str()) && !text.starts_with("gres/gpu=");
     texts.into_iter().flatten().filter(is_name).collect()
 }
 

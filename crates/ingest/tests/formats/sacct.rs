@@ -249,7 +249,7 @@ fn json_gives_the_tables_of_the_same_fields_as_text() {
         // JSON of 22.05 has no command.
         let command = folder.parent().unwrap().ends_with("slurm-24.11").then_some("SubmitLine");
         let kept = IN_JSON.into_iter().chain(command);
-        let kept: Vec<usize> = kept.map(|name| names.iter().position(|own| *own == name).unwrap()).collect();
+        let kept: Vec<usize> = kept.map(|name| names.iter().position(|other| *other == name).unwrap()).collect();
         let reduce = |line: &str| {
             let fields: Vec<&str> = line.split('|').collect();
             kept.iter().map(|&column| fields[column]).collect::<Vec<_>>().join("|") + "\n"

@@ -169,14 +169,14 @@ fn one_list_and_twelve_in_any_order_give_the_same_tables() {
     let rows: usize = lists.iter().map(|list| list.lines().count()).sum();
     assert!(rows > runs.len() + 500, "{rows} rows: many runs are in several lists");
     for (seed, memory) in [(1, None), (2, None), (3, Some(LITTLE)), (4, Some(LITTLE))] {
-        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        let (tables, again) = dir.ingest(&shuffled(files.clone(), seed), memory);
         assert!(tables == whole, "order {seed}, {memory:?}");
         // Each further row of a run is counted once, under one cause or the other.
         let copies =
-            ["duplicate-row", "unfinished-copy-replaced"].map(|cause| own.skipped.get(cause).copied().unwrap_or(0));
+            ["duplicate-row", "unfinished-copy-replaced"].map(|cause| again.skipped.get(cause).copied().unwrap_or(0));
         assert_eq!(copies.iter().sum::<u64>(), (rows - runs.len()) as u64);
-        assert_eq!(own.rows, manifest.rows);
-        assert_eq!(own.skipped.get("reused-job-id"), manifest.skipped.get("reused-job-id"));
+        assert_eq!(again.rows, manifest.rows);
+        assert_eq!(again.skipped.get("reused-job-id"), manifest.skipped.get("reused-job-id"));
     }
 }
 
@@ -186,9 +186,9 @@ fn little_memory_changes_no_byte() {
     let file = [dir.write("all.txt", &one_list(&runs))];
     let (whole, manifest) = dir.ingest(&file, None);
     for memory in [LITTLE, 700] {
-        let (tables, own) = dir.ingest(&file, Some(memory));
+        let (tables, again) = dir.ingest(&file, Some(memory));
         assert!(tables == whole, "{memory} bytes");
-        assert_eq!((own.rows, own.skipped), (manifest.rows.clone(), manifest.skipped.clone()));
+        assert_eq!((again.rows, again.skipped), (manifest.rows.clone(), manifest.skipped.clone()));
     }
 }
 
@@ -271,9 +271,9 @@ fn accounting_logs_give_the_same_tables_in_any_order_and_memory() {
     let pieces = lines.chunks(lines.len() / MONTHS + 1).enumerate();
     let files: Vec<PathBuf> = pieces.map(|(n, lines)| dir.write(&format!("log-{n:02}"), &lines.concat())).collect();
     for (seed, memory) in [(1, None), (2, Some(LITTLE)), (3, Some(700))] {
-        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        let (tables, again) = dir.ingest(&shuffled(files.clone(), seed), memory);
         assert!(tables == whole, "order {seed}, {memory:?}");
-        assert_eq!(own.skipped, manifest.skipped);
+        assert_eq!(again.skipped, manifest.skipped);
     }
 }
 
@@ -337,11 +337,11 @@ fn swf_logs_of_twelve_months_give_the_tables_of_one_in_any_order_and_memory() {
     let files: Vec<PathBuf> =
         logs.iter().enumerate().map(|(month, log)| dir.write(&format!("{month:02}.swf"), log)).collect();
     for (seed, memory) in [(1, None), (2, Some(LITTLE)), (3, Some(700))] {
-        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        let (tables, again) = dir.ingest(&shuffled(files.clone(), seed), memory);
         assert!(tables == whole, "order {seed}, {memory:?}");
-        assert_eq!(own.parameters["unix_start_time"], EPOCH);
-        assert!(lines > runs.len() && own.skipped["duplicate-job"] == (lines - runs.len()) as u64);
-        assert_eq!(own.skipped["reused-job-id"], manifest.skipped["reused-job-id"]);
+        assert_eq!(again.parameters["unix_start_time"], EPOCH);
+        assert!(lines > runs.len() && again.skipped["duplicate-job"] == (lines - runs.len()) as u64);
+        assert_eq!(again.skipped["reused-job-id"], manifest.skipped["reused-job-id"]);
     }
     let times: BTreeMap<String, (Option<i64>, Option<i64>)> = Trace::open(&dir.path("T"))
         .unwrap()
@@ -350,7 +350,7 @@ fn swf_logs_of_twelve_months_give_the_tables_of_one_in_any_order_and_memory() {
         .map(|row| row.map(|row| (row.job_id, (row.submit, row.finish))).unwrap())
         .collect();
     let ms = |at: i64| Some((at - EPOCH) * 1_000);
-    assert!(runs.iter().all(|run| times.values().any(|own| *own == (ms(run.submit), ms(run.end)))));
+    assert!(runs.iter().all(|run| times.values().any(|time| *time == (ms(run.submit), ms(run.end)))));
 }
 
 #[test]
@@ -384,9 +384,9 @@ fn grid_workflows_give_the_same_tables_in_any_order_and_memory() {
     let files: Vec<PathBuf> =
         pieces.enumerate().map(|(n, rows)| dir.write(&format!("{n:02}.gwf"), &list(rows))).collect();
     for (seed, memory) in [(1, None), (2, Some(LITTLE)), (3, Some(700))] {
-        let (tables, own) = dir.ingest(&shuffled(files.clone(), seed), memory);
+        let (tables, manifest) = dir.ingest(&shuffled(files.clone(), seed), memory);
         assert!(tables == whole, "order {seed}, {memory:?}");
-        assert_eq!(own.skipped["duplicate-job"], 20 * (MONTHS as u64 - 1));
+        assert_eq!(manifest.skipped["duplicate-job"], 20 * (MONTHS as u64 - 1));
     }
 }
 

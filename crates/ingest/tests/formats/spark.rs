@@ -169,9 +169,10 @@ fn logs_of_one_cluster_give_the_executors_of_each_application() {
     let trace = folder.path().join("T");
     let options = Options { merge: true, ..Options::default() };
     let manifest = ingest(&logs, trace.clone(), &options, &mut ()).unwrap();
-    let cores: Vec<&str> = manifest.applications.values().map(|own| own["spark.cores.max"].as_str()).collect();
+    let cores: Vec<&str> =
+        manifest.applications.values().map(|application| application["spark.cores.max"].as_str()).collect();
     assert_eq!(cores, ["8", "8", "12", "4"]);
-    assert!(manifest.applications.values().all(|own| own["spark.version"] == "3.5.6"));
+    assert!(manifest.applications.values().all(|application| application["spark.version"] == "3.5.6"));
     let nodes = records::Source::open(&trace).unwrap().nodes().unwrap();
     assert_eq!(nodes, read(&logs).0.nodes);
     // No host ever has more than its two cores, whoever holds them.
@@ -341,8 +342,8 @@ fn a_log_of_spark_4_is_read_as_it_is_written_by_default() {
     let skipped =
         ["excluded-executor", "preferred-hosts-unknown", "resource-profile"].map(|cause| found.skipped[cause]);
     assert_eq!((skipped, found.skipped.len()), ([1, 2, 1], 3), "{:?}", found.skipped);
-    let own = &manifest.applications["app-4"];
-    assert_eq!((own["spark.version"].as_str(), own["spark.executor.cores"].as_str()), ("4.0.0", "2"));
+    let settings = &manifest.applications["app-4"];
+    assert_eq!((settings["spark.version"].as_str(), settings["spark.executor.cores"].as_str()), ("4.0.0", "2"));
     let nodes: Vec<_> = found.nodes.iter().map(|row| (row.time.unwrap(), row.event, row.cpu)).collect();
     assert_eq!(nodes, [(1_500, NodeChange::Add, Some(2_000)), (90_000, NodeChange::Remove, None)]);
 }

@@ -64,9 +64,9 @@ fn what_was_read_is_exported() {
     let unnamed = dir.path().join("unnamed.swf");
     fs::write(&unnamed, "; MaxProcs: 4\n1 0 5 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1 7 -1\n").unwrap();
     for (source, extended) in [(fixture("extended.swf"), true), (unnamed, false)] {
-        let own = dir.path().join(extended.to_string());
-        fs::create_dir(&own).unwrap();
-        let [before, after, file] = ["before", "after", "out.swf"].map(|name| own.join(name));
+        let folder = dir.path().join(extended.to_string());
+        fs::create_dir(&folder).unwrap();
+        let [before, after, file] = ["before", "after", "out.swf"].map(|name| folder.join(name));
         read(source, &before);
         let exported = export(&before, "swf", &file).unwrap();
         assert_eq!(exported.left_out, BTreeMap::new());

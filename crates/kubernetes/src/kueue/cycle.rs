@@ -179,8 +179,8 @@ impl Kueue {
     /// Whether an entry fits without its victims and those of the cycle.
     fn still_fits(&mut self, round: &Round, at: usize) -> bool {
         let entry = &round.entries[at];
-        let own = entry.nomination.targets.iter().map(|target| target.workload);
-        let victims: Vec<u32> = round.victims.iter().map(|(target, _)| target.workload).chain(own).collect();
+        let targets = entry.nomination.targets.iter().map(|target| target.workload);
+        let victims: Vec<u32> = round.victims.iter().map(|(target, _)| target.workload).chain(targets).collect();
         let mut search = self.search(&victims);
         search.take_away(victims.iter().copied());
         let queue = entry.queue as usize;

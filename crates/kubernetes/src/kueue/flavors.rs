@@ -240,11 +240,12 @@ impl Search<'_> {
         if targets.is_empty() {
             return Judgement { grade: Grade::NoCandidates, level };
         }
-        let own = targets.iter().any(|target| self.store.workloads[target.workload as usize].queue as usize == queue);
+        let in_queue =
+            targets.iter().any(|target| self.store.workloads[target.workload as usize].queue as usize == queue);
         self.take_away(targets.iter().map(|target| target.workload));
         let (level, _) = self.quotas.level(queue, cell, value);
         self.put_back(targets.iter().map(|target| target.workload));
-        Judgement { grade: if own { Grade::Preempt } else { Grade::Reclaim }, level }
+        Judgement { grade: if in_queue { Grade::Preempt } else { Grade::Reclaim }, level }
     }
 
     fn targets(&mut self, id: u32, usage: &[(u32, i64)], short: &[u32]) -> Vec<Target> {

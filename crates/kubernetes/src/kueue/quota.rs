@@ -316,8 +316,9 @@ mod tests {
     fn tree() -> Quotas {
         let mut model =
             Model { resources: vec!["cpu".to_owned()], flavors: vec![Flavor::default()], ..Model::default() };
-        for (name, parent, own) in [("root", None, quota(2, None, None)), ("left", Some(0), quota(4, None, Some(3)))] {
-            model.cohorts.push(Cohort { parent, quotas: vec![own], ..Cohort::new(name) });
+        for (name, parent, quotas) in [("root", None, quota(2, None, None)), ("left", Some(0), quota(4, None, Some(3)))]
+        {
+            model.cohorts.push(Cohort { parent, quotas: vec![quotas], ..Cohort::new(name) });
         }
         model.cohorts.push(Cohort { parent: Some(0), ..Cohort::new("right") });
         let queues = [
@@ -326,8 +327,8 @@ mod tests {
             ("c", Some(2), quota(8, None, None)),
             ("d", None, quota(3, None, None)),
         ];
-        for (name, cohort, own) in queues {
-            model.queues.push(Queue { cohort, quotas: vec![own], ..Queue::new(name) });
+        for (name, cohort, queue) in queues {
+            model.queues.push(Queue { cohort, quotas: vec![queue], ..Queue::new(name) });
         }
         Quotas::new(&model).unwrap()
     }

@@ -181,8 +181,8 @@ fn cohorts_in_a_circle_are_refused_with_the_circle() {
     };
     let error = refused(&(cohort("x", "a") + &cohort("a", "b") + &cohort("b", "c") + &cohort("c", "a")));
     assert!(error.contains("found the circle a → b → c → a; let one of them have no parent"), "{error}");
-    let own = refused(&cohort("a", "a"));
-    assert!(own.contains("the circle a → a"), "{own}");
+    let itself = refused(&cohort("a", "a"));
+    assert!(itself.contains("the circle a → a"), "{itself}");
     assert_eq!(site(&(cohort("a", "b") + &cohort("x", "b"))).cohorts.len(), 2);
 }
 

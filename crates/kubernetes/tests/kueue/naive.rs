@@ -108,8 +108,8 @@ impl<'a> Snapshot<'a> {
 
     fn used(&self, node: Node, pair: Pair) -> i64 {
         if let Node::Queue(queue) = node {
-            let own = self.holders.iter().filter(|holder| holder.queue == queue);
-            return own.map(|holder| holder.amounts.get(&pair).copied().unwrap_or(0)).sum();
+            let of_queue = self.holders.iter().filter(|holder| holder.queue == queue);
+            return of_queue.map(|holder| holder.amounts.get(&pair).copied().unwrap_or(0)).sum();
         }
         let over = |child| (self.used(child, pair) - self.kept(child, pair)).max(0);
         self.children(node).into_iter().map(over).sum()
@@ -509,8 +509,8 @@ impl Naive {
         }
         let ids: Vec<usize> = victims.iter().map(|(victim, _)| *victim).collect();
         let level = snapshot.without(&ids).level(queue, pair, request).0;
-        let own = ids.iter().any(|&victim| self.queue(victim) == queue);
-        (if own { Way::Preempt } else { Way::Reclaim }, level)
+        let in_queue = ids.iter().any(|&victim| self.queue(victim) == queue);
+        (if in_queue { Way::Preempt } else { Way::Reclaim }, level)
     }
 
     // --- preemption ---
@@ -572,8 +572,8 @@ impl Naive {
         let rules = self.model.queues[queue].preemption;
         // Candidate, kind (0 hierarchical, 1 priority, 2 own), common ancestor.
         let mut candidates: Vec<(usize, u8, Node)> = Vec::new();
-        for own in self.holders(queue, rules.within, id, short, gone) {
-            candidates.push((own, 2, Node::Queue(queue)));
+        for holder in self.holders(queue, rules.within, id, short, gone) {
+            candidates.push((holder, 2, Node::Queue(queue)));
         }
         let path = snapshot.path(Node::Queue(queue));
         for other in (0..self.model.queues.len()).filter(|&other| other != queue) {

@@ -159,9 +159,9 @@ impl BatchDress {
     fn count(&mut self, task: TaskId, view: View<'_>) {
         let before = std::mem::replace(&mut self.counted[task], view.waiting(task));
         self.still &= before == view.waiting(task);
-        let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job]);
+        let (spec, state) = (view.task(task), &mut self.jobs[view.task(task).job]);
         let of = |units: u32| spec.unit().times(u64::from(units));
-        own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
+        state.asked = state.asked.plus(of(view.waiting(task))).minus(of(before));
         self.watched.insert(spec.job);
     }
 
@@ -184,16 +184,16 @@ impl BatchDress {
 
     /// Gives a job its category, if it has none, and makes it wait for its whole request.
     fn classify(&mut self, job: JobId, total: Resources) {
-        let own = &mut self.jobs[job];
-        if own.category.is_some() {
+        let state = &mut self.jobs[job];
+        if state.category.is_some() {
             return;
         }
-        let share = own.asked.dominant_share(total);
+        let share = state.asked.dominant_share(total);
         let category = if share > self.theta + HAIR { LARGE } else { SMALL };
-        own.category = Some(category);
+        state.category = Some(category);
         self.unreported.push(job);
         if let Some(whole) = &mut self.whole {
-            whole.put(job, category, own.asked, (share / HAIR) as u64);
+            whole.put(job, category, state.asked, (share / HAIR) as u64);
         }
     }
 
@@ -227,18 +227,18 @@ impl BatchDress {
             category.releases = 0.0;
         }
         self.watched.retain(|&job| {
-            let own = &mut self.jobs[job];
-            let Some(category) = own.category.map(|place| &mut self.categories[place]) else { return false };
+            let state = &mut self.jobs[job];
+            let Some(category) = state.category.map(|place| &mut self.categories[place]) else { return false };
             let due = self.whole.as_ref().map_or(Resources::NONE, |whole| whole.due(job));
-            let asked = own.asked.minus(due);
-            own.phases.tick(view.now(), own.asked != Resources::NONE, &self.phase_rules);
-            if own.running > 0 {
-                let each = own.used.dominant_share(view.total()) / f64::from(own.running);
-                category.releases += each * own.phases.releases(view.now(), self.tick, self.release);
+            let asked = state.asked.minus(due);
+            state.phases.tick(view.now(), state.asked != Resources::NONE, &self.phase_rules);
+            if state.running > 0 {
+                let each = state.used.dominant_share(view.total()) / f64::from(state.running);
+                category.releases += each * state.phases.releases(view.now(), self.tick, self.release);
             }
             let share = asked.dominant_share(view.total());
             category.pending.extend(Some(share).filter(|&share| share > 0.0));
-            let is_quiet = own.phases.are_quiet(&self.phase_rules);
+            let is_quiet = state.phases.are_quiet(&self.phase_rules);
             quiet &= is_quiet;
             asked != Resources::NONE || !is_quiet
         });
@@ -272,10 +272,10 @@ impl BatchDress {
                 whole.grant(spec.job, spec.unit());
             }
             self.used[category] = self.used[category].plus(spec.unit());
-            let own = &mut self.jobs[spec.job];
-            own.used = own.used.plus(spec.unit());
-            own.running += 1;
-            self.starts[run] = Some(own.phases.start(offer.view().now()));
+            let state = &mut self.jobs[spec.job];
+            state.used = state.used.plus(spec.unit());
+            state.running += 1;
+            self.starts[run] = Some(state.phases.start(offer.view().now()));
         }
         if offer.view().waiting(task) > 0 && !self.may_start(spec.job, category, spec.unit(), offer.view().total()) {
             offer.view().pass_over(task, Reason::Reserve, None);
@@ -303,15 +303,15 @@ impl Policy for BatchDress {
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         self.still = false;
         let task = view.task(ended.task);
-        let own = &mut self.jobs[task.job];
-        own.used = own.used.minus(task.unit());
-        own.running = own.running.saturating_sub(1);
+        let state = &mut self.jobs[task.job];
+        state.used = state.used.minus(task.unit());
+        state.running = state.running.saturating_sub(1);
         self.watched.insert(task.job);
-        if let Some(category) = own.category {
+        if let Some(category) = state.category {
             self.used[category] = self.used[category].minus(task.unit());
         }
         if let Some(start) = self.starts.take(ended.run) {
-            own.phases.end(start, view.now());
+            state.phases.end(start, view.now());
         }
     }
 

@@ -129,14 +129,14 @@ impl Shares {
 
     /// Gives a party its place among the hungry, if anything of it waits.
     fn put(&mut self, party: usize, total: &Amounts) {
-        let own = &mut self.parties[party];
-        if let Some(key) = own.key.take() {
+        let state = &mut self.parties[party];
+        if let Some(key) = state.key.take() {
             self.hungry.remove(&(key, party));
         }
-        if own.queue.first().is_some() {
+        if state.queue.first().is_some() {
             // Shares are not negative: their bits stand in their order.
-            let key = (self.rules.measure.share(&own.used, total) / own.claim.weight).to_bits();
-            own.key = Some(key);
+            let key = (self.rules.measure.share(&state.used, total) / state.claim.weight).to_bits();
+            state.key = Some(key);
             self.hungry.insert((key, party));
         }
     }
@@ -145,8 +145,8 @@ impl Shares {
     fn serve(&mut self, party: usize, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         let alone = self.hungry.is_empty() && self.passed.is_empty();
         let limit = self.limit(party);
-        let own = &mut self.parties[party];
-        let mut next = own.queue.first();
+        let state = &mut self.parties[party];
+        let mut next = state.queue.first();
         for _ in 0..self.rules.depth {
             let Some(place) = next else { break };
             let (task, view) = (place.task, offer.view());
@@ -157,20 +157,20 @@ impl Shares {
                 self.rules.measure.share(&both, view.all())
             };
             // A party may always run one task.
-            let is_within = limit >= 1.0 || own.used.is_none() || share_with(&own.used) <= limit;
+            let is_within = limit >= 1.0 || state.used.is_none() || share_with(&state.used) <= limit;
             let most = if alone && limit >= 1.0 { u32::MAX } else { 1 };
             let started = if is_within { offer.start(task, most)? } else { 0 };
             if !is_within {
                 offer.view().pass_over(task, self.rules.by.limit(), None);
             }
-            own.used.add(&unit.times(u64::from(started)));
+            state.used.add(&unit.times(u64::from(started)));
             if offer.view().waiting(task) == 0 {
-                own.queue.remove(place);
+                state.queue.remove(place);
             }
             if started > 0 {
                 return Ok(true);
             }
-            next = own.queue.after(place);
+            next = state.queue.after(place);
         }
         Ok(false)
     }
@@ -191,9 +191,9 @@ impl Policy for Shares {
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let party = self.of(ended.task, view);
-        let own = &mut self.parties[party];
-        own.used.take(&view.unit(ended.task));
-        if own.key.is_some() {
+        let state = &mut self.parties[party];
+        state.used.take(&view.unit(ended.task));
+        if state.key.is_some() {
             self.put(party, view.all());
         }
     }

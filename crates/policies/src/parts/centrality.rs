@@ -32,13 +32,13 @@ impl Centrality {
     /// and 4 elsewhere. In bytes, or maps, times hops.
     pub fn cost(&self, node: NodeId, view: View<'_>) -> f64 {
         match self.nodes.get(node.index()) {
-            Some(&own) => self.cost_beside(own, view.rack(node).index()),
+            Some(&cost) => self.cost_beside(cost, view.rack(node).index()),
             None => 0.0,
         }
     }
 
-    fn cost_beside(&self, own: f64, rack: usize) -> f64 {
-        4.0 * self.all - 2.0 * self.racks[rack] - 2.0 * own
+    fn cost_beside(&self, cost: f64, rack: usize) -> f64 {
+        4.0 * self.all - 2.0 * self.racks[rack] - 2.0 * cost
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn centrality_of_four_nodes_in_two_racks() {
         let centrality = Centrality { nodes: vec![6.0, 0.0, 4.0, 0.0], racks: vec![6.0, 4.0], all: 10.0 };
-        let costs = [(6.0, 0), (0.0, 0), (4.0, 1), (0.0, 1)].map(|(own, rack)| centrality.cost_beside(own, rack));
+        let costs = [(6.0, 0), (0.0, 0), (4.0, 1), (0.0, 1)].map(|(cost, rack)| centrality.cost_beside(cost, rack));
         assert_eq!(costs, [16.0, 28.0, 24.0, 32.0]);
     }
 }

@@ -113,7 +113,7 @@ impl JobTimes {
     }
 
     fn times(&self, job: JobId, kind: Kind) -> &Times {
-        let own = &self.jobs[job].times[kind.index()];
-        if own.count > 0 { own } else { &self.all[kind.index()] }
+        let times = &self.jobs[job].times[kind.index()];
+        if times.count > 0 { times } else { &self.all[kind.index()] }
     }
 }

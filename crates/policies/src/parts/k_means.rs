@@ -36,9 +36,9 @@ pub fn k_means(records: &[StageWeights], k: usize, draws: &mut impl Rng) -> Vec<
         }
         clusters = next;
         for (place, centre) in centres.iter_mut().enumerate() {
-            let own = records.iter().zip(&clusters).filter(|(_, cluster)| **cluster == Some(place));
+            let members = records.iter().zip(&clusters).filter(|(_, cluster)| **cluster == Some(place));
             // A cluster that has lost all its records stays where it was.
-            *centre = own.map(|(record, _)| record).collect::<WeightSum>().mean().unwrap_or(*centre);
+            *centre = members.map(|(record, _)| record).collect::<WeightSum>().mean().unwrap_or(*centre);
         }
     }
     centres
@@ -78,8 +78,8 @@ mod tests {
         let centres = k_means(&records, 4, &mut stream(1, Purpose::ClusterStart, &[]));
         assert_eq!(centres.len(), 4);
         for (place, centre) in centres.iter().enumerate() {
-            let own = records.iter().filter(|record| nearest(&centres, record) == Some(place));
-            let expected = own.collect::<WeightSum>().mean().unwrap();
+            let members = records.iter().filter(|record| nearest(&centres, record) == Some(place));
+            let expected = members.collect::<WeightSum>().mean().unwrap();
             assert!((0..3).all(|stage| (centre.0[stage] - expected.0[stage]).abs() < 1e-12));
         }
     }

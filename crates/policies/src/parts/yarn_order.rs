@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn f3_equal_dominant_and_other_shares_are_a_tie() {
         let cluster = Resources::of(10, 100);
-        let own = Usage { used: Resources::of(5, 10), min: Resources::NONE, weight: 1.0 };
-        assert_eq!(drf_order(&own, &own, cluster), Ordering::Equal);
+        let usage = Usage { used: Resources::of(5, 10), min: Resources::NONE, weight: 1.0 };
+        assert_eq!(drf_order(&usage, &usage, cluster), Ordering::Equal);
     }
 
     #[test]

@@ -58,9 +58,9 @@ impl SlurmConf {
         let mut groups: BTreeMap<String, String> = BTreeMap::new();
         for Partition { name, nodes, .. } in &self.partitions {
             for node in nodes {
-                let own = groups.entry(node.clone()).or_default();
-                own.push_str(name);
-                own.push(',');
+                let group = groups.entry(node.clone()).or_default();
+                group.push_str(name);
+                group.push(',');
             }
         }
         groups
@@ -69,20 +69,28 @@ impl SlurmConf {
     /// The limits that hold for a job, and whose they are: of its quality of service, of that of its partition, and of its associations,
     /// from its user up to the root.
     pub(crate) fn limits_of<'a>(&'a self, job: Submitter<'a>) -> Vec<(Holder<'a>, &'a JobLimits)> {
-        let of_partition = self.partitions.iter().find(|own| own.name == job.queue).and_then(|own| own.qos.as_deref());
+        let of_partition = self
+            .partitions
+            .iter()
+            .find(|partition| partition.name == job.queue)
+            .and_then(|partition| partition.qos.as_deref());
         let of_qos = |name: &'a str| self.qos.get(name).map(|qos| (Holder::Qos(name), &qos.limits));
         let mut all: Vec<_> = [Some(job.qos), of_partition].into_iter().flatten().filter_map(of_qos).collect();
-        let is_user = |own: &&Association| own.account == job.group && own.user.as_deref() == Some(job.user);
-        if let Some(own) = self.associations.iter().find(is_user) {
-            all.push((Holder::User { user: job.user, account: job.group }, &own.limits));
+        let is_user = |association: &&Association| {
+            association.account == job.group && association.user.as_deref() == Some(job.user)
+        };
+        if let Some(association) = self.associations.iter().find(is_user) {
+            all.push((Holder::User { user: job.user, account: job.group }, &association.limits));
         }
         let mut account = Some(job.group);
         // Accounts stand before those below them, so that no chain is longer than the list.
         for _ in 0..self.associations.len() {
-            let is_above = |name: &str| self.associations.iter().find(|own| own.user.is_none() && own.account == name);
-            let Some(own) = account.and_then(is_above) else { break };
-            all.push((Holder::Account(&own.account), &own.limits));
-            account = own.parent.as_deref();
+            let is_above = |name: &str| {
+                self.associations.iter().find(|association| association.user.is_none() && association.account == name)
+            };
+            let Some(association) = account.and_then(is_above) else { break };
+            all.push((Holder::Account(&association.account), &association.limits));
+            account = association.parent.as_deref();
         }
         all
     }

@@ -58,12 +58,12 @@ impl SparkPools {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let own: Self = toml::parse(text)?;
-        match own.pools.iter().find(|(_, pool)| !(1e-6..=1e9).contains(&pool.weight)) {
+        let pools: Self = toml::parse(text)?;
+        match pools.pools.iter().find(|(_, pool)| !(1e-6..=1e9).contains(&pool.weight)) {
             Some((name, pool)) => {
                 Err(format!("pool `{name}`: weight: expected a number from 1e-6 to 1e9, found {}", pool.weight))
             }
-            None => Ok(own),
+            None => Ok(pools),
         }
     }
 
@@ -80,9 +80,10 @@ mod tests {
 
     #[test]
     fn a_file_of_pools_is_read_and_checked() {
-        let own = SparkPools::parse("[pools.adhoc]\nmode = 'fair'\nweight = 2\nmin_share = 4\n[pools.etl]\n").unwrap();
-        assert_eq!(own.of("adhoc"), PoolConf { mode: Mode::Fair, weight: 2.0, min_share: 4 });
-        assert_eq!((own.of("etl"), own.of("other")), (PoolConf::default(), PoolConf::default()));
+        let pools =
+            SparkPools::parse("[pools.adhoc]\nmode = 'fair'\nweight = 2\nmin_share = 4\n[pools.etl]\n").unwrap();
+        assert_eq!(pools.of("adhoc"), PoolConf { mode: Mode::Fair, weight: 2.0, min_share: 4 });
+        assert_eq!((pools.of("etl"), pools.of("other")), (PoolConf::default(), PoolConf::default()));
         let error = |text: &str| SparkPools::parse(text).unwrap_err();
         assert!(error("[pools.a]\nweight = 0\n").contains("pool `a`: weight: expected a number from 1e-6"));
         assert!(error("[pools.a]\nweights = 1\n").contains("weights"));

@@ -231,9 +231,9 @@ pub(crate) struct Total {
 impl Total {
     /// The share of it that amounts are, by the larger share of those that count; `None`: nothing that counts is given.
     fn share(self, memory_mb: Option<u64>, vcores: Option<u64>) -> Option<f64> {
-        let part = |own: u64, all: u64| own as f64 / all.max(1) as f64;
-        let memory = memory_mb.map(|own| part(own, self.memory_mb));
-        let cores = vcores.zip(self.vcores).map(|(own, all)| part(own, all));
+        let part = |value: u64, all: u64| value as f64 / all.max(1) as f64;
+        let memory = memory_mb.map(|value| part(value, self.memory_mb));
+        let cores = vcores.zip(self.vcores).map(|(vcore, all)| part(vcore, all));
         memory.into_iter().chain(cores).reduce(f64::max)
     }
 }
@@ -266,7 +266,8 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
             queue.settings.check_values().map_err(|problem| format!("queue `{}`: {problem}", queue.path))?;
         }
         let guarantees: Vec<Guarantee> = parent.children.iter().map(|&child| guarantee(tree, child, total)).collect();
-        let is_strict = guarantees.iter().all(|own| matches!(own, Guarantee::Percent(_) | Guarantee::Unset));
+        let is_strict =
+            guarantees.iter().all(|guarantee| matches!(guarantee, Guarantee::Percent(_) | Guarantee::Unset));
         let capacities = in_percent(&guarantees, above.capacity).map_err(|set| {
             let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
             format!("{problem}; expected 100 %, or less with a queue that takes the rest")
@@ -288,10 +289,10 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
             }
             // A share that follows from a weight or an amount may be more than the limit says; the limit then follows.
             let limit_of_parent = limit.max(capacity) as f32 / 100.0;
-            let own = of_weights(&guarantees, at).unwrap_or(capacity as f32 / 100.0);
+            let share = of_weights(&guarantees, at).unwrap_or(capacity as f32 / 100.0);
             shares[child] = Shares {
-                capacity: above.capacity * own,
-                vcores: above.vcores * of_vcores.as_ref().map_or(own, |all| all[at]),
+                capacity: above.capacity * share,
+                vcores: above.vcores * of_vcores.as_ref().map_or(share, |all| all[at]),
                 limit: above.limit * limit_of_parent,
                 limit_of_parent,
             };
@@ -302,8 +303,10 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>, total: Option<Total>) -> Resul
 
 /// The share of its parent that a queue has among siblings that all have weights, in single precision as in Hadoop.
 fn of_weights(all: &[Guarantee], at: usize) -> Option<f32> {
-    let weights: Option<Vec<f32>> =
-        all.iter().map(|own| if let Guarantee::Weight(weight) = own { Some(*weight as f32) } else { None }).collect();
+    let weights: Option<Vec<f32>> = all
+        .iter()
+        .map(|guarantee| if let Guarantee::Weight(weight) = guarantee { Some(*weight as f32) } else { None })
+        .collect();
     let weights = weights?;
     let sum = weights.iter().fold(0.0, |sum, weight| sum + weight);
     Some(if sum > 0.0 { weights[at] / sum } else { 0.0 })
@@ -311,7 +314,7 @@ fn of_weights(all: &[Guarantee], at: usize) -> Option<f32> {
 
 /// The shares of the parent's virtual cores, if any of the siblings has another one than of the memory.
 fn of_vcores(tree: &QueueTree<YarnQueue>, children: &[usize], of_memory: &[Guarantee]) -> Option<Vec<f32>> {
-    let own = |(&child, &of_memory): (&usize, &Guarantee)| {
+    let of_child = |(&child, &of_memory): (&usize, &Guarantee)| {
         let settings = &tree.get(child).settings;
         match (settings.vcores_capacity, settings.vcores_weight) {
             (Some(percent), _) => Guarantee::Percent(percent),
@@ -322,9 +325,9 @@ fn of_vcores(tree: &QueueTree<YarnQueue>, children: &[usize], of_memory: &[Guara
     let is_other = |&child: &usize| {
         tree.get(child).settings.vcores_capacity.is_some() || tree.get(child).settings.vcores_weight.is_some()
     };
-    let all: Vec<Guarantee> = children.iter().zip(of_memory).map(own).collect();
+    let all: Vec<Guarantee> = children.iter().zip(of_memory).map(of_child).collect();
     let percent = children.iter().any(is_other).then(|| in_percent(&all, 1.0).ok())??;
-    Some(percent.into_iter().map(|own| own as f32 / 100.0).collect())
+    Some(percent.into_iter().map(|percent| percent as f32 / 100.0).collect())
 }
 
 /// What a queue is guaranteed. Amounts without a cluster are weights.
@@ -347,10 +350,10 @@ fn guarantee(tree: &QueueTree<YarnQueue>, place: usize, total: Option<Total>) ->
 /// The sum of the percentages, if they do not add up to 100.
 fn in_percent(all: &[Guarantee], parent: f32) -> Result<Vec<f64>, f64> {
     let sum = |of: fn(&Guarantee) -> Option<f64>| -> f64 { all.iter().filter_map(of).sum() };
-    let percent = sum(|own| if let Guarantee::Percent(percent) = own { Some(*percent) } else { None });
-    let weights = sum(|own| if let Guarantee::Weight(weight) = own { Some(*weight) } else { None });
-    let amounts = sum(|own| if let Guarantee::OfCluster(share) = own { Some(*share) } else { None });
-    let unset = all.iter().filter(|own| matches!(own, Guarantee::Unset)).count();
+    let percent = sum(|guarantee| if let Guarantee::Percent(percent) = guarantee { Some(*percent) } else { None });
+    let weights = sum(|guarantee| if let Guarantee::Weight(weight) = guarantee { Some(*weight) } else { None });
+    let amounts = sum(|guarantee| if let Guarantee::OfCluster(share) = guarantee { Some(*share) } else { None });
+    let unset = all.iter().filter(|guarantee| matches!(guarantee, Guarantee::Unset)).count();
     let takes_rest = unset > 0 || weights > 0.0 || amounts > 0.0;
     if percent > 100.001 || percent < 99.999 && !takes_rest && !all.is_empty() {
         return Err(percent);
@@ -361,7 +364,7 @@ fn in_percent(all: &[Guarantee], parent: f32) -> Result<Vec<f64>, f64> {
     let left = (100.0 - amounts * of_parent * cut).max(0.0);
     let of_percents = if amounts > 0.0 { left / 100.0 } else { 1.0 };
     let rest = (left - percent * of_percents).max(0.0);
-    let capacity = |own: &Guarantee| match own {
+    let capacity = |guarantee: &Guarantee| match guarantee {
         Guarantee::Percent(percent) => percent * of_percents,
         Guarantee::OfCluster(share) => share * of_parent * cut,
         Guarantee::Weight(weight) => rest * weight / weights.max(1e-9),

@@ -115,11 +115,11 @@ impl FairQueue {
     /// The same, with its limits as amounts of a cluster that has so much memory (MB) and so many virtual cores.
     pub(crate) fn in_cluster(self, memory: u64, vcores: u64) -> Self {
         let amount = |share: f64, all: u64| (share * all as f64).min(f64::from(u32::MAX)) as u32;
-        let least = |given: Option<u32>, share: Option<f64>, all: u64| match (given, share.map(|own| amount(own, all)))
-        {
-            (Some(given), Some(part)) => Some(given.min(part)),
-            (given, part) => given.or(part),
-        };
+        let least =
+            |given: Option<u32>, share: Option<f64>, all: u64| match (given, share.map(|share| amount(share, all))) {
+                (Some(given), Some(part)) => Some(given.min(part)),
+                (given, part) => given.or(part),
+            };
         Self {
             max_memory_mb: least(self.max_memory_mb, self.max_memory_share, memory),
             max_vcores: least(self.max_vcores, self.max_vcores_share, vcores),

@@ -313,7 +313,7 @@ fn set_of_root(queue: &mut YarnQueue, properties: &mut Properties, notes: &mut N
 /// Notes that a property sets something of a queue to 0 that then stops jobs.
 fn note_zero(limits: &mut LimitOrigins, path: &str, property: &Property, number: Option<f64>) {
     let setting = property.name.rsplit('.').next().unwrap_or_default();
-    let key = ZERO_KEYS.iter().find(|(own, _)| *own == setting && number == Some(0.0));
+    let key = ZERO_KEYS.iter().find(|(zero_key, _)| *zero_key == setting && number == Some(0.0));
     limits.extend(key.map(|(_, key)| (("yarn-capacity", path.to_owned(), *key), SettingOrigin::of(property))));
 }
 

@@ -158,7 +158,7 @@ fn note_field(note: &Note, notes: &mut Notes<'_>) {
 /// What the objects say, as a table for people. A path of `quotas` with its queue in front is what `quota=` takes.
 pub(super) fn explained(site: &objects::Site) -> Table {
     let mut all = Table::new();
-    if let Some(sharing) = site.configuration.as_ref().and_then(|own| own.fair_sharing.as_ref()) {
+    if let Some(sharing) = site.configuration.as_ref().and_then(|configuration| configuration.fair_sharing.as_ref()) {
         all.insert("fair_sharing".to_owned(), Value::String(strategies(sharing).to_owned()));
     }
     let mut put = |key: &str, table: Table| {
@@ -169,22 +169,25 @@ pub(super) fn explained(site: &objects::Site) -> Table {
     let locals = site.local_queues.iter();
     put(
         "local_queues",
-        locals.map(|own| (format!("{}/{}", own.namespace, own.name), own.queue.clone().into())).collect(),
+        locals.map(|local| (format!("{}/{}", local.namespace, local.name), local.queue.clone().into())).collect(),
     );
-    put("priorities", site.priorities.iter().map(|own| (own.name.clone(), own.value.into())).collect());
-    put("cluster_queues", site.queues.iter().map(|own| (own.name.clone(), Value::Table(queue(own)))).collect());
-    let cohort = |own: &objects::Cohort| {
+    put("priorities", site.priorities.iter().map(|priority| (priority.name.clone(), priority.value.into())).collect());
+    put(
+        "cluster_queues",
+        site.queues.iter().map(|object| (object.name.clone(), Value::Table(queue(object)))).collect(),
+    );
+    let cohort = |cohort: &objects::Cohort| {
         let mut table = Table::new();
-        table.insert("at".to_owned(), own.place.to_string().into());
-        if let Some(parent) = &own.parent {
+        table.insert("at".to_owned(), cohort.place.to_string().into());
+        if let Some(parent) = &cohort.parent {
             table.insert("parent".to_owned(), parent.clone().into());
         }
-        table.insert("weight".to_owned(), own.weight.into());
-        table.insert("quotas".to_owned(), Value::Table(quotas(&own.groups)));
-        (own.name.clone(), Value::Table(table))
+        table.insert("weight".to_owned(), cohort.weight.into());
+        table.insert("quotas".to_owned(), Value::Table(quotas(&cohort.groups)));
+        (cohort.name.clone(), Value::Table(table))
     };
     put("cohorts", site.cohorts.iter().map(cohort).collect());
-    put("flavors", site.flavors.iter().map(|own| (own.name.clone(), Value::Table(flavor(own)))).collect());
+    put("flavors", site.flavors.iter().map(|object| (object.name.clone(), Value::Table(flavor(object)))).collect());
     all
 }
 
@@ -196,18 +199,18 @@ fn strategies(FairSharing { first, then_initial }: &FairSharing) -> &'static str
     }
 }
 
-fn queue(own: &ClusterQueue) -> Table {
+fn queue(cluster_queue: &ClusterQueue) -> Table {
     let mut table = Table::new();
     let mut put = |key: &str, value: Value| _ = table.insert(key.to_owned(), value);
-    put("at", own.place.to_string().into());
-    if let Some(cohort) = &own.cohort {
+    put("at", cluster_queue.place.to_string().into());
+    if let Some(cohort) = &cluster_queue.cohort {
         put("cohort", cohort.clone().into());
     }
-    put("queueing_strategy", if own.strict { "StrictFIFO" } else { "BestEffortFIFO" }.into());
-    put("namespaces", own.namespaces.as_ref().map_or("none", |_| "selected").into());
-    put("within_cluster_queue", word(own.preemption.within).into());
-    put("reclaim_within_cohort", word(own.preemption.reclaim).into());
-    match own.preemption.borrow {
+    put("queueing_strategy", if cluster_queue.strict { "StrictFIFO" } else { "BestEffortFIFO" }.into());
+    put("namespaces", cluster_queue.namespaces.as_ref().map_or("none", |_| "selected").into());
+    put("within_cluster_queue", word(cluster_queue.preemption.within).into());
+    put("reclaim_within_cohort", word(cluster_queue.preemption.reclaim).into());
+    match cluster_queue.preemption.borrow {
         None => put("borrow_within_cohort", "Never".into()),
         Some(BorrowWithinCohort { threshold }) => {
             put("borrow_within_cohort", "LowerPriority".into());
@@ -215,10 +218,10 @@ fn queue(own: &ClusterQueue) -> Table {
         }
     }
     let search = |stops: bool| if stops { "MayStopSearch" } else { "TryNextFlavor" };
-    put("when_can_borrow", search(own.fungibility.stop_to_borrow).into());
-    put("when_can_preempt", search(own.fungibility.stop_to_preempt).into());
-    put("weight", own.weight.into());
-    put("quotas", Value::Table(quotas(&own.groups)));
+    put("when_can_borrow", search(cluster_queue.fungibility.stop_to_borrow).into());
+    put("when_can_preempt", search(cluster_queue.fungibility.stop_to_preempt).into());
+    put("weight", cluster_queue.weight.into());
+    put("quotas", Value::Table(quotas(&cluster_queue.groups)));
     table
 }
 
@@ -246,13 +249,16 @@ fn quotas(groups: &[ResourceGroup]) -> Table {
     all.map(quota).collect()
 }
 
-fn flavor(own: &objects::ResourceFlavor) -> Table {
+fn flavor(resource_flavor: &objects::ResourceFlavor) -> Table {
     let mut table = Table::new();
-    table.insert("at".to_owned(), own.place.to_string().into());
-    let labels: Table = own.labels.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
+    table.insert("at".to_owned(), resource_flavor.place.to_string().into());
+    let labels: Table = resource_flavor.labels.iter().map(|(key, value)| (key.clone(), value.clone().into())).collect();
     table.insert("labels".to_owned(), Value::Table(labels));
-    let taints: Vec<Value> =
-        own.taints.iter().map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect).into()).collect();
+    let taints: Vec<Value> = resource_flavor
+        .taints
+        .iter()
+        .map(|taint| format!("{}={}:{}", taint.key, taint.value, taint.effect).into())
+        .collect();
     table.insert("taints".to_owned(), Value::Array(taints));
     table
 }
@@ -292,7 +298,8 @@ mod tests {
         let site = conf.site.kubernetes.as_ref().unwrap();
         assert_eq!((site.queues.len(), site.flavors.len()), (1, 1));
         assert_eq!(conf.files.keys().collect::<Vec<_>>(), ["a.yaml", "b.json", "c.yml", "n.yaml"]);
-        let notes: Vec<_> = conf.site.unread.iter().map(|own| (own.file.as_str(), own.line, own.bears)).collect();
+        let notes: Vec<_> =
+            conf.site.unread.iter().map(|unread| (unread.file.as_str(), unread.line, unread.bears)).collect();
         assert_eq!(notes, [("a.yaml", 1, false), ("a.yaml", 6, true), ("c.yml", 3, false), ("c.yml", 5, true)]);
         let text = conf.explain().unwrap();
         for part in ["nominal = 1500", "borrowing_limit = 2000", "a.yaml:1:1", "BestEffortFIFO"] {

@@ -68,7 +68,7 @@ impl SiteConf {
         }
         if site.pools.is_none() && site.yarn_fair.is_none() {
             let named = properties.first(hadoop_site::ALLOCATION_FILE, &mut notes);
-            let name = named.and_then(|own| own.value.rsplit('/').next().map(str::to_owned));
+            let name = named.and_then(|setting| setting.value.rsplit('/').next().map(str::to_owned));
             if let Some(name) = name.filter(|name| name != FAIR_SCHEDULER && !name.is_empty())
                 && let Some(bytes) = open(&name)?
             {

@@ -126,9 +126,9 @@ fn a_property_that_no_list_has_is_reported() {
             None => read(&[("yarn-site.xml", &configuration(&[(name, "5")]))]),
         };
         let conf = conf.unwrap();
-        let [own] = &conf.site.unread[..] else { panic!("{name}: {:?}", conf.warnings) };
-        assert_eq!((own.setting.as_str(), own.line, own.bears), (name, 2, true));
-        assert!(own.why.starts_with("resched does not know it"), "{name}: {}", own.why);
+        let [setting] = &conf.site.unread[..] else { panic!("{name}: {:?}", conf.warnings) };
+        assert_eq!((setting.setting.as_str(), setting.line, setting.bears), (name, 2, true));
+        assert!(setting.why.starts_with("resched does not know it"), "{name}: {}", setting.why);
         assert!(conf.beside.is_empty(), "{name}: {:?}", conf.beside);
     }
     let near = mapred_site(&[("mapreduce.map.memory.mbs", "5")]).unwrap().warnings;
@@ -175,8 +175,8 @@ fn what_no_reader_of_rules_knows_is_reported() {
         ),
     ] {
         let read = read(&[conf, (file, text)]).unwrap();
-        let own = read.site.unread.iter().find(|own| own.setting == name && own.bears);
-        assert!(own.is_some_and(|own| own.file == file && own.line > 0), "{file}: {:?}", read.warnings);
+        let unknown = read.site.unread.iter().find(|found| found.setting == name && found.bears);
+        assert!(unknown.is_some_and(|setting| setting.file == file && setting.line > 0), "{file}: {:?}", read.warnings);
     }
 }
 
@@ -229,9 +229,9 @@ fn the_files_of_a_usual_hadoop_site_report_nothing_needless() {
     let ((yarn, in_yarn), (mapred, in_mapred)) = (set(yarn), set(mapred));
     let conf = read(&[("yarn-site.xml", &yarn), ("mapred-site.xml", &mapred)]).unwrap();
     let monitor = |warning: &&String| warning.contains("`yarn.resourcemanager.scheduler.monitor.enable`");
-    assert_eq!(conf.warnings.iter().filter(|own| !monitor(own)).collect::<Vec<_>>(), [""; 0]);
-    let bears = conf.site.unread.iter().filter(|own| own.bears).map(ToString::to_string);
-    assert!(bears.clone().all(|own| monitor(&&own)), "{:?}", conf.warnings);
+    assert_eq!(conf.warnings.iter().filter(|warning| !monitor(warning)).collect::<Vec<_>>(), [""; 0]);
+    let bears = conf.site.unread.iter().filter(|setting| setting.bears).map(ToString::to_string);
+    assert!(bears.clone().all(|bear| monitor(&&bear)), "{:?}", conf.warnings);
     assert_eq!(conf.beside.values().sum::<usize>(), in_yarn + in_mapred - 1, "{:?}", conf.beside);
 }
 
@@ -530,8 +530,8 @@ fn the_containers_of_yarn_are_settings_of_the_cluster() {
         (containers.node_heartbeat, containers.calculator),
         (500, resched_sim::cluster_file::Calculator::Dominant)
     );
-    let own = configuration(&[("yarn.scheduler.capacity.resource-calculator", "com.example.Calculator")]);
-    let warnings = read(&[("yarn-site.xml", &own)]).unwrap().warnings;
+    let site = configuration(&[("yarn.scheduler.capacity.resource-calculator", "com.example.Calculator")]);
+    let warnings = read(&[("yarn-site.xml", &site)]).unwrap().warnings;
     assert!(warnings[0].ends_with("resched has nothing like `com.example.Calculator`"), "{warnings:?}");
 }
 

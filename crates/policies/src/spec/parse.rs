@@ -74,26 +74,27 @@ impl PolicySpec {
                 )));
             }
             match (key.split_once('.'), &mut speculator) {
-                (Some((_, key)), Some(own)) => own.set.insert(key.to_owned(), value.clone()),
+                (Some((_, key)), Some(named)) => named.set.insert(key.to_owned(), value.clone()),
                 _ => set.insert(key.clone(), value.clone()),
             };
         }
-        let speculator = speculator.map(|own| SpeculatorSpec::with(own.info, own.set)).transpose()?;
+        let speculator =
+            speculator.map(|speculator| SpeculatorSpec::with(speculator.info, speculator.set)).transpose()?;
         Self::with(self.info, set, speculator, Arc::clone(&self.site))
     }
 }
 
 /// The policies that a text stands for. `split` splits a value into those of a list.
 fn read<'t>(text: &'t str, engine: Engine, split: impl Fn(&'t str) -> Vec<&'t str>) -> Result<Vec<PolicySpec>, Error> {
-    let (own, speculator) = split_speculator(text);
-    if split_speculator(own).1.is_some() {
+    let (named, speculator) = split_speculator(text);
+    if split_speculator(named).1.is_some() {
         return Err(Error::Parameter(format!("`{text}`: expected one speculator, found more; leave all but one out")));
     }
     let is_ours = |name: &str| policy(name, engine).is_ok();
-    let (info, pairs) = match loader::split(own, is_ours) {
+    let (info, pairs) = match loader::split(named, is_ours) {
         Some((name, pairs)) => (loader::find(name)?, pairs),
         None => {
-            let (name, pairs) = own.split_once(':').unwrap_or((own, ""));
+            let (name, pairs) = named.split_once(':').unwrap_or((named, ""));
             (policy(name, engine)?, pairs)
         }
     };

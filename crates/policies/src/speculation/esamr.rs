@@ -79,8 +79,8 @@ struct History {
 impl History {
     /// By which weights a node's attempts of a job are scored.
     fn weights(&self, view: View<'_>, node: NodeId, (job, kind): (JobId, Kind)) -> StageWeights {
-        let own = view.job(job);
-        let done = f64::from(own.finished(kind)) / f64::from(own.desired(kind).max(1));
+        let seen = view.job(job);
+        let done = f64::from(seen.finished(kind)) / f64::from(seen.desired(kind).max(1));
         let enough = done > self.rules.done[kind.index()];
         let observed = if enough { self.jobs[job][kind.index()].observed(node) } else { None };
         self.nodes[kind.index()][node].weights(observed).unwrap_or(StageWeights::fixed(kind))

@@ -91,8 +91,8 @@ fn is_slow_task(rate: f64, rates: &Moments, deviations: f64) -> bool {
 
 fn is_slow_node(times: &NodeTally, node: NodeId, deviations: f64) -> bool {
     let all = Moments::default().with(times.means().map(|(_, mean)| mean));
-    let own = times.get(node).and_then(Moments::mean);
-    own.zip(all.mean()).is_some_and(|(own, mean)| own - mean > all.std() * deviations)
+    let of_this = times.get(node).and_then(Moments::mean);
+    of_this.zip(all.mean()).is_some_and(|(of_node, mean)| of_node - mean > all.std() * deviations)
 }
 
 /// The smaller, the longer a task still takes, 1/ms.
@@ -102,8 +102,8 @@ fn urgency(task: &Running) -> f64 {
 
 impl Judge for HadoopLate {
     fn job_has_room(&self, view: View<'_>, (job, kind): (JobId, Kind)) -> bool {
-        let own = view.job(job);
-        is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap)
+        let seen = view.job(job);
+        is_allowed(seen.backups(kind), view.slots(kind), seen.running(kind), self.cap)
     }
 
     fn keep_slow(&mut self, _view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {

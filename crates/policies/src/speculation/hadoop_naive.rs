@@ -53,9 +53,9 @@ fn is_slow(score: f64, mean: f64, gap: f64) -> bool {
 
 impl Judge for HadoopNaive {
     fn keep_slow(&mut self, view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
-        let own = view.job(job);
+        let seen = view.job(job);
         let scores: f64 = running.iter().map(|task| task.score).sum();
-        let mean = (f64::from(own.finished(kind)) + scores) / f64::from(own.desired(kind).max(1));
+        let mean = (f64::from(seen.finished(kind)) + scores) / f64::from(seen.desired(kind).max(1));
         running.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.score, mean, self.gap));
     }
 

@@ -115,8 +115,8 @@ impl Wrapper for WithSpeculation {
 
     fn period(&self) -> Option<Ms> {
         match (self.base.period(), self.speculator.period()) {
-            (Some(base), Some(own)) => Some(greatest_common_divisor(base, own)),
-            (base, own) => base.or(own),
+            (Some(base), Some(other)) => Some(greatest_common_divisor(base, other)),
+            (base, other) => base.or(other),
         }
     }
 

@@ -32,11 +32,11 @@ impl NodeTally {
 
     /// What the attempts of a node did; `None` if it had none.
     pub(super) fn get(&self, node: NodeId) -> Option<&Moments> {
-        self.nodes.get(node.index()).filter(|own| own.count() > 0)
+        self.nodes.get(node.index()).filter(|node| node.count() > 0)
     }
 
     /// The mean of each node that had attempts, by their places.
     pub(super) fn means(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.nodes.iter().enumerate().filter_map(|(node, own)| Some((node, own.mean()?)))
+        self.nodes.iter().enumerate().filter_map(|(node, other)| Some((node, other.mean()?)))
     }
 }

@@ -133,10 +133,10 @@ impl SlowTrackers {
             let score = weights(run.node).score_of(&view.progress(&run));
             self.rates.add(run.node, progress_rate(score, view.now() - run.start));
         }
-        let Some(own) = self.rates.get(node).and_then(Moments::mean) else { return false };
+        let Some(of_node) = self.rates.get(node).and_then(Moments::mean) else { return false };
         let mean = Moments::default().with(self.rates.means().map(|(_, mean)| mean)).mean().unwrap_or(0.0);
-        let slower = self.rates.means().filter(|&(other, rate)| (rate, other) < (own, node.index())).count();
-        is_slow(own, mean, self.share) && (slower as f64) < self.most * view.live_nodes() as f64
+        let slower = self.rates.means().filter(|&(other, rate)| (rate, other) < (of_node, node.index())).count();
+        is_slow(of_node, mean, self.share) && (slower as f64) < self.most * view.live_nodes() as f64
     }
 }
 

@@ -142,16 +142,16 @@ impl Speeds {
 
     /// Whether a node's sum lies below a percentile of all sums.
     fn is_below(&self, node: NodeId, percentile: f64) -> bool {
-        let Some(own) = self.sum(node) else { return false };
+        let Some(sum) = self.sum(node) else { return false };
         let mut nodes = self.counts.len();
-        let mut up_to_it = self.counts.partition_point(|&count| f64::from(count) <= own);
+        let mut up_to_it = self.counts.partition_point(|&count| f64::from(count) <= sum);
         for busy in &self.busy {
             if busy.succeeded == 0 {
                 nodes += 1;
-            } else if f64::from(busy.succeeded) <= own {
+            } else if f64::from(busy.succeeded) <= sum {
                 up_to_it -= 1;
             }
-            up_to_it += usize::from(busy.sum <= own);
+            up_to_it += usize::from(busy.sum <= sum);
         }
         up_to_it < nearest_rank(nodes, percentile)
     }

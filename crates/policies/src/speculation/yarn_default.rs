@@ -73,14 +73,14 @@ impl YarnDefault {
 
     /// The task of a job for which a backup is worth most, if one is worth anything and may run.
     fn find(&self, view: View<'_>, (job, kind): (JobId, Kind), requests: &Requests) -> Option<TaskId> {
-        let own = view.job(job);
-        let waits = own.ready(kind) > 0 || requests.hold(view, job, kind);
-        if waits || own.running(kind) == 0 {
+        let seen = view.job(job);
+        let waits = seen.ready(kind) > 0 || requests.hold(view, job, kind);
+        if waits || seen.running(kind) == 0 {
             return None;
         }
-        let (tasks, done) = (f64::from(own.desired(kind)), f64::from(own.finished(kind)));
-        let cap = LEAST_CAP.max(TASKS_CAP * tasks).max(RUNNING_CAP * f64::from(own.running(kind)));
-        if done < 1.0 || done < LEAST_DONE * tasks || f64::from(own.backups(kind)) >= cap {
+        let (tasks, done) = (f64::from(seen.desired(kind)), f64::from(seen.finished(kind)));
+        let cap = LEAST_CAP.max(TASKS_CAP * tasks).max(RUNNING_CAP * f64::from(seen.running(kind)));
+        if done < 1.0 || done < LEAST_DONE * tasks || f64::from(seen.backups(kind)) >= cap {
             return None;
         }
         let mean = self.succeeded[job][kind.index()].mean()?;

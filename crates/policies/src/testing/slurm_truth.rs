@@ -64,8 +64,8 @@ pub(crate) fn number(row: &Row, column: &str) -> i64 {
 
 /// The memory in a list of resources, such as `mem=32000M` or `mem=62.50G`, bytes.
 fn memory(row: &Row, column: &str) -> Option<i64> {
-    let own = row[column].split(',').find_map(|part| part.strip_prefix("mem="))?;
-    let (number, unit) = own.split_at(own.len() - 1);
+    let memory = row[column].split(',').find_map(|part| part.strip_prefix("mem="))?;
+    let (number, unit) = memory.split_at(memory.len() - 1);
     let unit = if unit == "G" { 30 } else { 20 };
     Some((number.parse::<f64>().unwrap() * f64::from(1 << unit)) as i64)
 }

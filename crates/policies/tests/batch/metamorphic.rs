@@ -16,14 +16,16 @@ fn policies(factor: i64) -> Vec<String> {
         let times = info.parameters.iter().filter(|parameter| parameter.unit == "ms");
         let times = times.filter_map(|one| Some(format!("{}={}", one.key, factor * one.default.parse::<i64>().ok()?)));
         // What these come to by themselves, at whole intervals.
-        let own = [3_000, 1_000].map(|time| time * factor);
-        let own = match info.name {
-            "spark" => Some(format!("wait={},revive={},phase=0", own[0], own[1])),
+        let waits = [3_000, 1_000].map(|time| time * factor);
+        let settings = match info.name {
+            "spark" => Some(format!("wait={},revive={},phase=0", waits[0], waits[1])),
             // It draws within a second, whatever else is scaled.
             "kueue" => Some("same_second=listed".to_owned()),
             _ => None,
         };
-        format!("{}:{}", info.name, times.chain(own).collect::<Vec<_>>().join(",")).trim_end_matches(':').to_owned()
+        format!("{}:{}", info.name, times.chain(settings).collect::<Vec<_>>().join(","))
+            .trim_end_matches(':')
+            .to_owned()
     };
     POLICIES.iter().filter(|info| info.is_batch()).map(scaled).collect()
 }

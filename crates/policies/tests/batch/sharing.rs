@@ -66,8 +66,8 @@ fn weights(text: &str) -> tempfile::NamedTempFile {
 }
 
 fn of_users(users: &[&str], instances: u32) -> Vec<JobSpec> {
-    let own = |(number, user): (usize, &&str)| job(number, user, 0, None, task(cores(1), instances, false, LONG));
-    users.iter().enumerate().map(own).collect()
+    let of_user = |(number, user): (usize, &&str)| job(number, user, 0, None, task(cores(1), instances, false, LONG));
+    users.iter().enumerate().map(of_user).collect()
 }
 
 #[test]

@@ -213,8 +213,9 @@ fn fit(task: &mut TaskSpec, capacities: &[Resources], named: &[[u64; 2]]) {
 fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Resources {
     let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
     let places = holds.flat_map(|ran| ran.places.iter().map(move |place| (ran.task, place)));
-    let own = places.filter(|(_, (place, _))| place.index() == node);
-    own.fold(Resources::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
+    let on_node = places.filter(|(_, (place, _))| place.index() == node);
+    on_node
+        .fold(Resources::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
 }
 
 /// What a machine holds of [`NAMES`] then.
@@ -261,9 +262,10 @@ fn check_places(seen: &Seen) {
 /// Every task runs just as its log says, but for what was lost.
 pub(crate) fn check_tries(workload: &Workload, seen: &Seen) {
     for (number, task) in workload.tasks().iter().enumerate() {
-        let own: Vec<&Ran> = seen.ran.iter().filter(|ran| ran.task == number && ran.outcome != Outcome::Lost).collect();
-        let mut ran: Vec<(Outcome, Ms)> = own.iter().map(|ran| (ran.outcome, ran.finish - ran.start)).collect();
-        let id = own.first().map(|ran| ran.id);
+        let tries: Vec<&Ran> =
+            seen.ran.iter().filter(|ran| ran.task == number && ran.outcome != Outcome::Lost).collect();
+        let mut ran: Vec<(Outcome, Ms)> = tries.iter().map(|ran| (ran.outcome, ran.finish - ran.start)).collect();
+        let id = tries.first().map(|ran| ran.id);
         let logged: Vec<(Outcome, Ms)> =
             id.map(|id| workload.tries(id).iter().map(|one| (one.outcome, one.run)).collect()).unwrap_or_default();
         let mut expected: Vec<(Outcome, Ms)> = if task.units() == 1 {
@@ -283,8 +285,8 @@ pub(crate) fn check_tries(workload: &Workload, seen: &Seen) {
 /// A job starts with its first task.
 fn check_launches(workload: &Workload, seen: &Seen) {
     for ended in &seen.jobs {
-        let own = seen.ran.iter().filter(|ran| workload.tasks()[ran.task].job == ended.job);
-        assert_eq!(ended.launch, own.map(|ran| ran.start).min());
+        let of_job = seen.ran.iter().filter(|ran| workload.tasks()[ran.task].job == ended.job);
+        assert_eq!(ended.launch, of_job.map(|ran| ran.start).min());
     }
 }
 

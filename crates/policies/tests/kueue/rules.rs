@@ -70,9 +70,9 @@ fn at_site(dir: &Path, policy: &str) -> PolicySpec {
 /// The admissions of each workload: second, flavours.
 fn admissions((tables, zero): &(RunTables, i64)) -> BTreeMap<String, Vec<(i64, String)>> {
     let mut all: BTreeMap<String, Vec<(i64, String)>> = BTreeMap::new();
-    for own in &tables.attempts {
-        let at = (own.start.unwrap() + zero) / 1_000;
-        all.entry(own.job_id.clone()).or_default().push((at, own.flavors.clone().unwrap_or_default()));
+    for table in &tables.attempts {
+        let at = (table.start.unwrap() + zero) / 1_000;
+        all.entry(table.job_id.clone()).or_default().push((at, table.flavors.clone().unwrap_or_default()));
     }
     all
 }
@@ -109,10 +109,10 @@ fn what_becomes_of_an_evicted_workload() {
     assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=40"), 216);
     assert_eq!(end("kueue:eviction_seconds=5,on_eviction=checkpoint,checkpoint_seconds=15"), 211);
     let (tables, _) = replayed(&dir.path().join("workloads.csv"), &at_site(dir.path(), "kueue")).unwrap();
-    let decided = tables.decisions.iter().find(|own| own.name.starts_with("preempted")).unwrap();
+    let decided = tables.decisions.iter().find(|decision| decision.name.starts_with("preempted")).unwrap();
     assert_eq!((decided.name.as_str(), decided.value), ("preempted:InClusterQueue", 50_000.0));
     assert_eq!((decided.job_id.as_deref(), decided.other_job.as_deref()), (Some("old"), Some("new")));
-    let reasons: BTreeSet<&str> = tables.reasons.iter().map(|own| own.reason.as_str()).collect();
+    let reasons: BTreeSet<&str> = tables.reasons.iter().map(|reason| reason.reason.as_str()).collect();
     assert!(
         reasons.contains("pending-preemption") && reasons.contains("no-fit") | reasons.contains("no-candidates"),
         "{reasons:?}"
@@ -253,10 +253,10 @@ fn on_nodes_an_admitted_workload_waits_for_its_place() {
         replayed_on(&dir.path().join("workloads.csv"), &mut *policy, &cluster).unwrap()
     };
     let done = at("kueue");
-    let admitted: Vec<i64> = done.0.decisions.iter().map(|own| (own.time + done.1) / 1_000).collect();
+    let admitted: Vec<i64> = done.0.decisions.iter().map(|decision| (decision.time + done.1) / 1_000).collect();
     assert_eq!(admitted, [0, 10]);
     assert_eq!(admissions(&done)["two"], [(100, "cpu=a".to_owned())]);
-    assert!(done.0.attempts.iter().all(|own| own.host.is_some()));
+    assert!(done.0.attempts.iter().all(|attempt| attempt.host.is_some()));
 }
 
 /// Without quotas, a world of quotas is not a world.
@@ -279,13 +279,13 @@ fn the_bundled_sample_shows_what_kueue_does() {
     };
     let usual = done("kueue");
     assert!(usual.jobs.len() == 240 && usual.jobs.iter().all(|job| job.finish.is_some()));
-    let names: BTreeSet<&str> = usual.decisions.iter().map(|own| own.name.as_str()).collect();
+    let names: BTreeSet<&str> = usual.decisions.iter().map(|decision| decision.name.as_str()).collect();
     assert!(names.contains("preempted:InClusterQueue") && names.contains("preempted:InCohortReclamation"), "{names:?}");
-    let reasons: BTreeSet<&str> = usual.reasons.iter().map(|own| own.reason.as_str()).collect();
+    let reasons: BTreeSet<&str> = usual.reasons.iter().map(|reason| reason.reason.as_str()).collect();
     assert!(reasons.len() > 3, "{reasons:?}");
-    let flavors: BTreeSet<&str> = usual.attempts.iter().filter_map(|own| own.flavors.as_deref()).collect();
-    assert!(["a100", "l4"].iter().all(|model| flavors.iter().any(|own| own.ends_with(model))), "{flavors:?}");
-    assert!(usual.attempts.iter().any(|own| own.resources.is_some()), "GPUs are held");
+    let flavors: BTreeSet<&str> = usual.attempts.iter().filter_map(|attempt| attempt.flavors.as_deref()).collect();
+    assert!(["a100", "l4"].iter().all(|model| flavors.iter().any(|flavor| flavor.ends_with(model))), "{flavors:?}");
+    assert!(usual.attempts.iter().any(|attempt| attempt.resources.is_some()), "GPUs are held");
     for other in
         ["kueue:fair_sharing=true", "kueue:quota=batch/l4/nvidia.com/gpu=8", "kueue:when_can_borrow=TryNextFlavor"]
     {

@@ -114,10 +114,10 @@ fn ours((tables, zero): Replayed) -> Vec<Event> {
     for job in tables.jobs.iter().filter(|job| job.finish.is_some()) {
         events.push((second(job.finish.unwrap()), 'F', job.job_id.clone(), String::new()));
     }
-    for own in &tables.decisions {
-        if let Some(reason) = own.name.strip_prefix("preempted:") {
-            let (by, ran) = (own.other_job.as_deref().unwrap(), own.value as i64 / 1_000);
-            events.push((second(own.time), 'P', own.job_id.clone().unwrap(), format!("{reason} {by} ran={ran}")));
+    for table in &tables.decisions {
+        if let Some(reason) = table.name.strip_prefix("preempted:") {
+            let (by, ran) = (table.other_job.as_deref().unwrap(), table.value as i64 / 1_000);
+            events.push((second(table.time), 'P', table.job_id.clone().unwrap(), format!("{reason} {by} ran={ran}")));
         }
     }
     events

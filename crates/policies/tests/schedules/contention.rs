@@ -115,13 +115,13 @@ struct Seen {
 impl Reports for Seen {}
 
 impl Observer for Seen {
-    fn used(&mut self, own: &Used) -> Result<(), Error> {
-        self.used.push(*own);
+    fn used(&mut self, used: &Used) -> Result<(), Error> {
+        self.used.push(*used);
         Ok(())
     }
 
-    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
-        self.ended.push(*own);
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.ended.push(*ended);
         Ok(())
     }
 }
@@ -131,13 +131,20 @@ fn quiet() -> impl Strategy<Value = World> {
     world(Wanted { every_rule: false, finishes: true }).prop_map(|mut world| {
         for job in &mut world.jobs {
             for map in &mut job.maps {
-                let success = |own: &LoggedMap| LoggedMap { outcome: Outcome::Success, run: own.run.max(0), ..*own };
+                let success = |logged_map: &LoggedMap| LoggedMap {
+                    outcome: Outcome::Success,
+                    run: logged_map.run.max(0),
+                    ..*logged_map
+                };
                 *map = Map { tries: map.tries.iter().take(1).map(success).collect(), ..map.clone() };
             }
             for tries in &mut job.reduces {
-                let time = |own: &LoggedReduce| Some(own.reduce.unwrap_or(0).max(0));
-                let success =
-                    |own: &LoggedReduce| LoggedReduce { outcome: Outcome::Success, reduce: time(own), ..*own };
+                let time = |logged_reduce: &LoggedReduce| Some(logged_reduce.reduce.unwrap_or(0).max(0));
+                let success = |logged_reduce: &LoggedReduce| LoggedReduce {
+                    outcome: Outcome::Success,
+                    reduce: time(logged_reduce),
+                    ..*logged_reduce
+                };
                 *tries = tries.iter().take(1).map(success).collect();
             }
         }
@@ -198,8 +205,8 @@ proptest! {
         let before = |at: Ms| reported.iter().rev().find(|&&other| other < at).copied().unwrap_or(world.config.heartbeat.first);
         let worked: f64 = seen.used.iter().map(|used| used.cpu * (used.at - before(used.at)) as f64).sum();
         let times = |job: &Submitted| {
-            let maps: Ms = job.maps.iter().map(|map| map.tries.first().map_or(0, |own| own.run)).sum();
-            let reduces: Ms = job.reduces.iter().filter_map(|tries| tries.first()).map(|own| own.sort.max(0) + own.reduce.unwrap_or(0)).sum();
+            let maps: Ms = job.maps.iter().map(|map| map.tries.first().map_or(0, |tried| tried.run)).sum();
+            let reduces: Ms = job.reduces.iter().filter_map(|tries| tries.first()).map(|reduce| reduce.sort.max(0) + reduce.reduce.unwrap_or(0)).sum();
             maps + reduces
         };
         let demanded: Ms = world.jobs.iter().map(times).sum();

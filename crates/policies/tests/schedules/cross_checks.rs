@@ -66,7 +66,7 @@ fn one_job(mut world: World) -> World {
 
 /// In this order: which of a node's launches of one heartbeat comes first, a map or a reduce, differs between schedulers.
 fn by_task(mut schedule: Schedule) -> Schedule {
-    schedule.launches.sort_unstable_by_key(|own| (own.at, own.node, own.task, own.attempt));
+    schedule.launches.sort_unstable_by_key(|launch| (launch.at, launch.node, launch.task, launch.attempt));
     schedule
 }
 
@@ -78,10 +78,10 @@ fn agrees_with_fifo(world: &World, policy: &str) -> Result<(), TestCaseError> {
 /// As if every try had been the one that succeeded.
 fn without_failures(mut world: World) -> World {
     for map in world.jobs.iter_mut().flat_map(|job| &mut job.maps) {
-        map.tries.retain(|own| own.outcome == Outcome::Success);
+        map.tries.retain(|tried| tried.outcome == Outcome::Success);
     }
     for tries in world.jobs.iter_mut().flat_map(|job| &mut job.reduces) {
-        tries.retain(|own| own.outcome == Outcome::Success);
+        tries.retain(|tried| tried.outcome == Outcome::Success);
     }
     world
 }
@@ -90,7 +90,7 @@ fn maps_are_local(world: &World, schedule: &Schedule) -> bool {
     let tasks = world.jobs.iter().map(|job| [job.maps.len(), job.reduces.len()]);
     let is_map: Vec<bool> =
         tasks.flat_map(|[maps, reduces]| [vec![true; maps], vec![false; reduces]].concat()).collect();
-    schedule.launches.iter().all(|own| !is_map[own.task] || own.level == Some(Locality::Node))
+    schedule.launches.iter().all(|launch| !is_map[launch.task] || launch.level == Some(Locality::Node))
 }
 
 proptest! {

@@ -77,19 +77,19 @@ struct Seen {
 }
 
 impl Reports for Seen {
-    fn decided(&mut self, own: &Decided) -> Result<(), Error> {
-        match (own.name, own.job) {
-            ("delta", None) => self.deltas.push((own.at, own.value)),
-            ("category", Some(job)) => self.categories.push((own.at, job.index(), own.value)),
-            _ => panic!("{own:?}"),
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        match (decided.name, decided.job) {
+            ("delta", None) => self.deltas.push((decided.at, decided.value)),
+            ("category", Some(job)) => self.categories.push((decided.at, job.index(), decided.value)),
+            _ => panic!("{decided:?}"),
         }
         Ok(())
     }
 }
 
 impl Observer for Seen {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
-        self.allocated.push((own.task.index(), own.at));
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        self.allocated.push((launched.task.index(), launched.at));
         Ok(())
     }
 }

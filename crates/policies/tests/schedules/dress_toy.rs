@@ -83,10 +83,10 @@ struct Seen {
 impl Reports for Seen {}
 
 impl Observer for Seen {
-    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
-        let finish = own.finish.expect("all end");
-        let (start, end) = self.jobs.entry(self.tasks[own.task.index()]).or_insert((own.start, finish));
-        (*start, *end) = (own.start.min(*start), finish.max(*end));
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        let finish = ended.finish.expect("all end");
+        let (start, end) = self.jobs.entry(self.tasks[ended.task.index()]).or_insert((ended.start, finish));
+        (*start, *end) = (ended.start.min(*start), finish.max(*end));
         Ok(())
     }
 }

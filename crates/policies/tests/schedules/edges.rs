@@ -47,7 +47,7 @@ fn set_up_takes_any_slot_and_clean_up_comes_first() {
     let third = Submitted { edges: logged(0, 2_000, 1_000), ..job(26_500, vec![map(4_000, &[0])]) };
     let mut world = world(1, vec![job(0, vec![map(20_000, &[0])]), second, third]);
     world.machines.iter_mut().for_each(|machine| machine.slots = [1, 1]);
-    let maps: Vec<(Ms, usize)> = launches(&replay(&world, "fifo")).iter().map(|own| (own.0, own.1)).collect();
+    let maps: Vec<(Ms, usize)> = launches(&replay(&world, "fifo")).iter().map(|launch| (launch.0, launch.1)).collect();
     assert_eq!(maps, [(0, 0), (21_000, 1), (33_000, 2)]);
     assert_eq!(finishes(&world, "fifo"), [21_000, 30_000, 42_000]);
 }

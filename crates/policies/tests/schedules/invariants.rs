@@ -49,11 +49,11 @@ impl Watched<'_> {
         let held = self.held.values().filter(|&&(on, _)| on == node);
         let sum = held.fold(Resources::NONE, |sum, (_, size)| sum.plus(*size));
         let free = view.free(node);
-        let own = view.yarn().total().map(|part| part / view.live_nodes() as u64);
-        if sum.plus(free) == own {
+        let each = view.yarn().total().map(|part| part / view.live_nodes() as u64);
+        if sum.plus(free) == each {
             Ok(())
         } else {
-            Err(format!("{node:?} holds {sum:?} and has {free:?} free of {own:?}"))
+            Err(format!("{node:?} holds {sum:?} and has {free:?} free of {each:?}"))
         }
     }
 }
@@ -230,15 +230,15 @@ fn broken_under(system: System, reports: impl FnOnce(&mut Checked<'_>, TaskId, N
 fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
     let launch =
         |task, node, at, attempt| Launched { at, task, attempt, node, level: Some(Locality::Node), backup: false };
-    let end = |own: Launched, outcome| Ended {
-        task: own.task,
-        attempt: own.attempt,
-        node: own.node,
-        level: own.level,
-        start: own.at,
+    let end = |launched: Launched, outcome| Ended {
+        task: launched.task,
+        attempt: launched.attempt,
+        node: launched.node,
+        level: launched.level,
+        start: launched.at,
         shuffle_finish: None,
         sort_finish: None,
-        finish: Some(own.at + 1_000),
+        finish: Some(launched.at + 1_000),
         outcome,
         discarded: false,
         backup: false,
@@ -289,18 +289,18 @@ fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
         ),
         (
             broken(|checked, task, node| {
-                let own = launch(task, node, 3_000, 0);
-                checked.launched(&own)?;
-                checked.ended(&Ended { finish: Some(2_000), ..end(own, Outcome::Success) })
+                let launched = launch(task, node, 3_000, 0);
+                checked.launched(&launched)?;
+                checked.ended(&Ended { finish: Some(2_000), ..end(launched, Outcome::Success) })
             }),
             "the phases of an attempt follow each other",
             "task_1_0000_m_000000",
         ),
         (
             broken(|checked, task, node| {
-                let own = launch(task, node, 3_000, 0);
-                checked.launched(&own)?;
-                checked.ended(&Ended { finish: None, ..end(own, Outcome::Incomplete) })
+                let launched = launch(task, node, 3_000, 0);
+                checked.launched(&launched)?;
+                checked.ended(&Ended { finish: None, ..end(launched, Outcome::Incomplete) })
             }),
             "every attempt ends",
             "task_1_0000_m_000000",

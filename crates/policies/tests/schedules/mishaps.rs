@@ -46,7 +46,7 @@ fn done_maps_of_a_lost_node_run_again_only_for_reduces() {
     world.machines.iter_mut().for_each(|machine| machine.slots = [2, 1]);
     let schedule = replay(&world, "delay:D=3");
     // Tasks 0 and 1 are the first job's maps, 2 and 3 the second's; both of node 0 are reported by 9,000.
-    let again: Vec<_> = launches(&schedule).into_iter().filter(|own| own.2 == 1).collect();
+    let again: Vec<_> = launches(&schedule).into_iter().filter(|launch| launch.2 == 1).collect();
     assert_eq!(again.len(), 2, "{again:?}");
     assert_eq!(
         (again[0].1, again[1].1),
@@ -60,7 +60,7 @@ fn done_maps_of_a_lost_node_run_again_only_for_reduces() {
 fn slow_hosts_take_as_many_times_as_long() {
     let mut world = world(2, vec![job(0, vec![map(4_000, &[0]), map(4_000, &[1])])]);
     world.config.cost.host_factors = [("n001".to_owned(), 2.5)].into();
-    let finishes: Vec<_> = replay(&world, "naive-fair").ends.iter().map(|own| own.finish).collect();
+    let finishes: Vec<_> = replay(&world, "naive-fair").ends.iter().map(|end| end.finish).collect();
     assert_eq!(finishes, [Some(4_000), Some(10_000)]);
 }
 
@@ -93,7 +93,7 @@ fn copy_compute_splitting_lets_further_reduces_fetch_but_not_compute() {
     let reduces = |world: &World| -> Vec<_> {
         let ends = replay(world, "fifo").ends;
         let of = |task: usize| {
-            ends.iter().find(|own| own.task == task).map(|own| (own.start, own.shuffle_finish, own.finish))
+            ends.iter().find(|end| end.task == task).map(|end| (end.start, end.shuffle_finish, end.finish))
         };
         vec![of(1), of(3)]
     };

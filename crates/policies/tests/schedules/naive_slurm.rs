@@ -115,7 +115,7 @@ impl Taken {
                 None => runs.push(vec![(machine, room)]),
             }
         }
-        let size = |run: &Vec<(usize, u32)>| run.iter().map(|own| own.1).sum::<u32>();
+        let size = |run: &Vec<(usize, u32)>| run.iter().map(|node| node.1).sum::<u32>();
         runs.sort_by_key(|run| (size(run), run[0].0));
         let mut left = job.machines.unwrap_or(job.instances);
         let mut places = Vec::new();
@@ -128,7 +128,7 @@ impl Taken {
             let holding = runs.iter().position(holds);
             let run = runs.remove(holding.or_else(|| runs.iter().position(|run| size(run) == largest))?);
             let enough = if job.machines.is_some() { 1 } else { left };
-            let one = run.iter().filter(|own| own.1 >= enough).min_by_key(|own| (own.1, own.0));
+            let one = run.iter().filter(|node| node.1 >= enough).min_by_key(|node| (node.1, node.0));
             if let Some(&(machine, _)) = one.filter(|_| holding.is_some() && (job.machines.is_none() || left == 1)) {
                 places.push((machine, enough * part));
                 break;
@@ -193,10 +193,10 @@ impl Naive<'_> {
     }
 
     fn start(&mut self, job: usize, now: Ms, places: Places) {
-        let own = &self.world.jobs[job];
-        self.taken.add(own, &places);
-        let limit = Self::second(now) + own.limit * MINUTE;
-        self.running.push(Run { limit, end: now + own.run, job, places: places.clone() });
+        let asked = &self.world.jobs[job];
+        self.taken.add(asked, &places);
+        let limit = Self::second(now) + asked.limit * MINUTE;
+        self.running.push(Run { limit, end: now + asked.run, job, places: places.clone() });
         self.waiting.retain(|&other| other != job);
         self.starts.push((job, now, places));
     }
@@ -222,18 +222,18 @@ impl Naive<'_> {
         let mut table: Table = vec![(now, now + 86_400_000, self.all())];
         let mut reserved = 0;
         for job in self.waiting.clone() {
-            let own = &self.world.jobs[job];
+            let asked = &self.world.jobs[job];
             let only_now = self.world.reservations > 0 && reserved >= self.world.reservations;
-            let Some((start, places)) = self.plan(own, now, &table, only_now) else { continue };
+            let Some((start, places)) = self.plan(asked, now, &table, only_now) else { continue };
             let machines: BTreeSet<usize> = places.iter().map(|place| place.0).collect();
-            let (from, until) = self.slot(own, start);
+            let (from, until) = self.slot(asked, start);
             if start > now {
                 reserve(&mut table, from, until, &machines);
                 reserved += 1;
                 continue;
             }
             self.start(job, at, places);
-            if own.exclusive && until > now {
+            if asked.exclusive && until > now {
                 reserve(&mut table, now, until, &machines);
             }
         }
@@ -249,7 +249,7 @@ impl Naive<'_> {
             for (place, slot) in table.iter().enumerate().filter(|(_, slot)| slot.1 > from) {
                 let next = table.get(place + 1);
                 let gains = |next: &(Ms, Ms, BTreeSet<usize>)| {
-                    next.2.iter().any(|own| !(open.contains(own) && slot.2.contains(own)))
+                    next.2.iter().any(|node| !(open.contains(node) && slot.2.contains(node)))
                 };
                 if later.is_none() && next.is_some_and(gains) {
                     later = Some(slot.1);
@@ -391,13 +391,13 @@ impl World {
     /// The starts by the policy.
     fn policy(&self) -> Vec<Start> {
         let outcome = Outcome::Success;
-        let job = |(number, own): (usize, &Job)| {
+        let job = |(number, drawn): (usize, &Job)| {
             let id = number.to_string();
             let job = JobRow {
                 job_id: id.clone(),
                 framework: Some("slurm".to_owned()),
-                submit: Some(ZERO + own.submit),
-                requested_time: Some(own.limit * MINUTE),
+                submit: Some(ZERO + drawn.submit),
+                requested_time: Some(drawn.limit * MINUTE),
                 outcome,
                 ..JobRow::default()
             };
@@ -405,14 +405,14 @@ impl World {
                 job_id: id.clone(),
                 task_id: id.clone(),
                 outcome,
-                cpu_request: Some(1_000 * i64::from(own.machines.map_or(1, |machines| own.instances / machines))),
-                instances: Some(own.machines.unwrap_or(own.instances).into()),
+                cpu_request: Some(1_000 * i64::from(drawn.machines.map_or(1, |machines| drawn.instances / machines))),
+                instances: Some(drawn.machines.unwrap_or(drawn.instances).into()),
                 gang: Some(true),
-                machines: own.machines.map(i64::from),
-                exclusive: Some(own.exclusive),
+                machines: drawn.machines.map(i64::from),
+                exclusive: Some(drawn.exclusive),
                 ..TaskRow::default()
             };
-            let run_time = Some(own.run);
+            let run_time = Some(drawn.run);
             let attempt = AttemptRow { job_id: id.clone(), task_id: id, run_time, outcome, ..AttemptRow::default() };
             let tasks = vec![TaskRecord { task, attempts: vec![attempt], splits: Vec::new() }];
             JobRecord { job, tasks, counters: Vec::new() }

@@ -241,7 +241,7 @@ fn each_site_of_hadoop_3_is_read_and_what_has_no_effect_is_named() {
     for example in &EXAMPLES {
         let conf = read(example);
         let bears: Vec<&str> =
-            conf.site.unread.iter().filter(|own| own.bears).map(|own| own.setting.as_str()).collect();
+            conf.site.unread.iter().filter(|setting| setting.bears).map(|setting| setting.setting.as_str()).collect();
         let is_expected = |setting: &&&str| example.without_effect.iter().any(|part| setting.contains(part));
         let is_missing = |part: &&&str| !bears.iter().any(|setting| setting.contains(**part));
         let unexpected: Vec<&&str> = bears.iter().filter(|setting| !is_expected(setting)).collect();

@@ -119,14 +119,14 @@ impl World {
     fn starts(&self, is_plain: bool) -> Starts {
         let plenty = |amount: u64| is_plain.then(|| format!("plenty={amount}"));
         let host = |number: usize| format!("n{number}");
-        let job = |(number, own): (usize, &Drawn)| {
+        let job = |(number, drawn): (usize, &Drawn)| {
             let (id, outcome) = (number.to_string(), Outcome::Success);
             let job = JobRow {
                 job_id: id.clone(),
                 user: Some(format!("user{}", number % 3)),
-                queue: Some(format!("p{}", own.partition)),
-                submit: Some(own.submit * 1_000),
-                requested_time: Some(own.limit * 60_000),
+                queue: Some(format!("p{}", drawn.partition)),
+                submit: Some(drawn.submit * 1_000),
+                requested_time: Some(drawn.limit * 60_000),
                 outcome,
                 ..JobRow::default()
             };
@@ -134,15 +134,15 @@ impl World {
                 job_id: id.clone(),
                 task_id: id.clone(),
                 outcome,
-                cpu_request: Some(own.cores * 1_000),
-                instances: Some(own.instances),
-                gang: Some(own.instances > 1),
-                machines: own.machines,
-                exclusive: Some(own.exclusive),
+                cpu_request: Some(drawn.cores * 1_000),
+                instances: Some(drawn.instances),
+                gang: Some(drawn.instances > 1),
+                machines: drawn.machines,
+                exclusive: Some(drawn.exclusive),
                 resources: plenty(1),
                 ..TaskRow::default()
             };
-            let run_time = Some(own.limit * 600 * own.percent);
+            let run_time = Some(drawn.limit * 600 * drawn.percent);
             let attempt = AttemptRow { job_id: id.clone(), task_id: id, run_time, outcome, ..AttemptRow::default() };
             JobRecord {
                 job,

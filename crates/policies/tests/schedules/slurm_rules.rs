@@ -179,11 +179,11 @@ impl World {
     fn reasons(&self, set: &str) -> Vec<String> {
         let (Loaded { workload, .. }, seen) = self.replayed(set, true);
         let id = |job: JobId| workload.jobs().get(job.index()).unwrap().id.to_owned();
-        let text = |own: &PassedOver| {
-            let [job, other] = [own.job, own.other].map(|job| job.map(id).unwrap_or_default());
-            format!("{job}: {:?} {other}", own.reason).trim_end().to_owned()
+        let text = |passed_over: &PassedOver| {
+            let [job, other] = [passed_over.job, passed_over.other].map(|job| job.map(id).unwrap_or_default());
+            format!("{job}: {:?} {other}", passed_over.reason).trim_end().to_owned()
         };
-        seen.passed.iter().filter(|own| own.reason != Reason::None).map(text).collect()
+        seen.passed.iter().filter(|passed| passed.reason != Reason::None).map(text).collect()
     }
 
     /// When these jobs started, s.
@@ -224,8 +224,11 @@ fn a_run_at_an_end_is_one_more() {
 fn only_one_run_a_minute_looks_at_the_whole_queue() {
     // The first stops its partition; the other one is behind it in the queue.
     let jobs = vec![job("a", 0, 4, 9, 300), job("b", 1, 4, 9, 10), job("c", 2, 1, 1, 10).in_partition("other")];
-    let world =
-        World::of(2, 4, jobs).partition("", &["n0"], |own| own.is_default = true).partition("other", &["n1"], |_| {});
+    let world = World::of(2, 4, jobs).partition("", &["n0"], |partition| partition.is_default = true).partition(
+        "other",
+        &["n1"],
+        |_| {},
+    );
     assert_eq!(world.times("scheduler=builtin", ["c"]), [4.0]);
     assert_eq!(world.times("scheduler=builtin,default_queue_depth=1", ["c"]), [61.0]);
     assert_eq!(world.times("scheduler=builtin,default_queue_depth=1,sched_interval=20000", ["c"]), [21.0]);
@@ -236,8 +239,11 @@ fn only_one_run_a_minute_looks_at_the_whole_queue() {
 fn a_run_over_the_whole_queue_puts_off_the_next() {
     // b waits, so that the whole queue is looked at at 61 s. c is submitted a millisecond later.
     let jobs = vec![job("a", 0, 4, 9, 300), job("b", 1, 4, 9, 10), job("c", 61, 1, 1, 10).in_partition("other")];
-    let world =
-        World::of(2, 4, jobs).partition("", &["n0"], |own| own.is_default = true).partition("other", &["n1"], |_| {});
+    let world = World::of(2, 4, jobs).partition("", &["n0"], |partition| partition.is_default = true).partition(
+        "other",
+        &["n1"],
+        |_| {},
+    );
     assert_eq!(world.times("scheduler=builtin", ["c"]), [64.0]);
     assert_eq!(world.times("scheduler=builtin,batch_sched_delay=0", ["c"]), [62.0]);
 }
@@ -275,10 +281,11 @@ fn tasks_of_an_array_count_as_jobs_that_backfill_looked_at() {
 fn the_order_is_tier_then_priority_then_submission() {
     let late = |id: &str| job(id, 3, 4, 1, 10);
     let jobs = vec![job("a", 0, 4, 1, 10), late("b"), late("c"), late("d").priority(9), late("e").in_partition("high")];
-    let world =
-        World::of(1, 4, jobs)
-            .partition("low", &[], |own| own.is_default = true)
-            .partition("high", &[], |own| own.tier = 5);
+    let world = World::of(1, 4, jobs).partition("low", &[], |partition| partition.is_default = true).partition(
+        "high",
+        &[],
+        |partition| partition.tier = 5,
+    );
     let [b, c, d, e] = world.times("scheduler=builtin", ["b", "c", "d", "e"]);
     assert!(e < d && d < b && b < c);
     let [b, d] = world.times("scheduler=builtin,priority=basic", ["b", "d"]);
@@ -291,8 +298,8 @@ fn the_order_is_tier_then_priority_then_submission() {
 fn a_held_job_has_another_priority_once_it_is_released() {
     let held = job("held", 2, 4, 1, 10).priority(0);
     let starts = |held: Job| {
-        let own = |id: &str, submit: i64, priority: i64| job(id, submit, 4, 1, 10).priority(priority);
-        let jobs = vec![own("a", 0, 5), own("low", 0, 4), own("b", 1, 5), held, own("high", 3, 6)];
+        let of_user = |id: &str, submit: i64, priority: i64| job(id, submit, 4, 1, 10).priority(priority);
+        let jobs = vec![of_user("a", 0, 5), of_user("low", 0, 4), of_user("b", 1, 5), held, of_user("high", 3, 6)];
         World::of(1, 4, jobs).times("scheduler=builtin", ["low", "b", "held", "high"])
     };
     let [low, b, at, high] = starts(held.clone());
@@ -340,7 +347,7 @@ fn a_partition_is_stopped_by_its_first_job_without_room() {
 #[test]
 fn reasons_say_what_stops_a_job() {
     assert_eq!(stopped().reasons("scheduler=builtin")[..2], ["b: Fit", "c: Priority b"]);
-    let q = |own: Job| own.with(|job, _| job.qos = Some("q".to_owned()));
+    let q = |other: Job| other.with(|job, _| job.qos = Some("q".to_owned()));
     let limited = World::of(1, 8, vec![q(job("a", 0, 2, 1, 20)), q(job("b", 1, 2, 1, 20))]).qos("q", at_most(3));
     assert_eq!(limited.reasons("scheduler=builtin")[..1], ["b: UserLimit"]);
     let mut reserved = World::of(2, 4, vec![job("a", 0, 5, 3, 10)]);
@@ -379,7 +386,7 @@ fn contested(change: impl FnOnce(&mut Partition)) -> World {
         job("b", 1, 12, 9, 300).in_partition("low"),
         job("c", 60, 12, 1, 10).in_partition("high"),
     ];
-    World::of(1, 16, jobs).partition("low", &[], change).partition("high", &[], |own| own.tier = 9)
+    World::of(1, 16, jobs).partition("low", &[], change).partition("high", &[], |partition| partition.tier = 9)
 }
 
 /// Seen: a job of a higher tier takes the place of others at once. They wait for 121 s from then on, and run again from their beginning.
@@ -405,7 +412,7 @@ fn what_becomes_of_a_job_that_loses_its_place_can_be_set() {
     let starts = contested(|_| {}).times(set, ["b", "c"]);
     assert_eq!(starts, [4.0, 61.0], "b has ended");
     assert_eq!(contested(|_| {}).times(&format!("{set},requeue=false"), ["b"]), [4.0]);
-    let mode = |mode: &str| contested(|own| own.preempt_mode = Some(mode.to_owned()));
+    let mode = |mode: &str| contested(|partition| partition.preempt_mode = Some(mode.to_owned()));
     assert_eq!(mode("requeue").times(set, ["b", "c"]), [184.0, 61.0], "the mode of the partition counts");
     assert_eq!(mode("off").times(set, ["c"]), [307.0]);
     assert_eq!(mode("suspend").times(set, ["c"]), [307.0], "jobs are not suspended");
@@ -419,7 +426,7 @@ fn what_becomes_of_a_job_that_loses_its_place_can_be_set() {
 /// Manual: a partition or a QOS may let a job run on for its `GraceTime`. The job that takes its place waits meanwhile.
 #[test]
 fn a_job_that_loses_its_place_may_have_a_grace_time() {
-    let grace = |ms: Ms| contested(|own| own.grace_time = ms);
+    let grace = |ms: Ms| contested(|partition| partition.grace_time = ms);
     let set = "preempt=partition_prio,preempt_mode=requeue,scheduler=builtin";
     assert_eq!(
         grace(30_000).times(set, ["a", "b", "c"]),
@@ -441,13 +448,13 @@ fn a_job_that_loses_its_place_may_have_a_grace_time() {
 fn a_quality_of_service_may_say_how_long_a_job_keeps_its_place() {
     let exempt = |time: Option<Ms>| Qos { preempt_exempt_time: time, ..Qos::default() };
     let set = "preempt=partition_prio,preempt_mode=cancel,scheduler=builtin";
-    let world = |time| contested(|own| own.qos = Some("q".to_owned())).qos("q", exempt(time));
+    let world = |time| contested(|partition| partition.qos = Some("q".to_owned())).qos("q", exempt(time));
     assert_eq!(world(Some(120_000)).times(set, ["c"]), [181.0], "of the runs over the whole queue");
     let global = format!("{set},preempt_exempt_time=120000");
     assert_eq!(world(Some(0)).times(&global, ["c"]), [61.0], "it takes precedence");
     assert_eq!(world(None).times(&global, ["c"]), [181.0]);
     let mut of_jobs = contested(|_| {}).qos("q", exempt(Some(120_000)));
-    of_jobs.jobs = of_jobs.jobs.into_iter().map(|own| own.with(|job, _| job.qos = Some("q".to_owned()))).collect();
+    of_jobs.jobs = of_jobs.jobs.into_iter().map(|other| other.with(|job, _| job.qos = Some("q".to_owned()))).collect();
     assert_eq!(of_jobs.times(set, ["c"]), [181.0]);
 }
 
@@ -494,7 +501,7 @@ fn at_most(cpus: u64) -> Qos {
 /// Seen: a job that a limit stops does not stop those behind it, unless `assoc_limit_stop`.
 #[test]
 fn a_limit_stops_its_job_alone() {
-    let q = |own: Job| own.with(|job, _| job.qos = Some("q".to_owned()));
+    let q = |other: Job| other.with(|job, _| job.qos = Some("q".to_owned()));
     let jobs = vec![
         q(job("a", 0, 2, 1, 20)),
         q(job("b", 1, 2, 1, 20)),
@@ -514,7 +521,7 @@ fn a_job_that_alone_exceeds_a_limit_is_named_with_it() {
     std::fs::write(dir.path().join("slurm.conf"), conf).unwrap();
     let qos = "Name|MaxTRESPU|GrpTRES|MaxWall\nlow|cpu=4|gres/gpu=0|00:02:00\nfree|||\n";
     std::fs::write(dir.path().join("qos.txt"), qos).unwrap();
-    let of = |own: Job, qos: &str| own.with(|job, _| job.qos = Some(qos.to_owned()));
+    let of = |other: Job, qos: &str| other.with(|job, _| job.qos = Some(qos.to_owned()));
     let gpu = job("gpu", 4, 1, 1, 10).on(1).with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
     let jobs = vec![
         of(job("fits", 0, 4, 2, 10), "low"),
@@ -548,7 +555,7 @@ fn a_job_that_alone_exceeds_a_limit_is_named_with_it() {
 /// Manual: a job without a free licence does not stop those behind it, even with `assoc_limit_stop`.
 #[test]
 fn a_missing_licence_stops_its_job_alone() {
-    let licensed = |own: Job| own.with(|job, _| job.licenses = Some("license/lic=1".to_owned()));
+    let licensed = |other: Job| other.with(|job, _| job.licenses = Some("license/lic=1".to_owned()));
     let jobs = vec![licensed(job("a", 0, 1, 1, 20)), licensed(job("b", 1, 1, 1, 20)), job("c", 1, 1, 1, 10)];
     let mut world = World::of(1, 8, jobs);
     for (count, b) in [(1, 22.0), (2, 4.0)] {
@@ -565,9 +572,9 @@ fn limits_of_partitions_and_associations_hold_as_well() {
     let jobs = || vec![job("a", 0, 2, 1, 20), job("b", 1, 2, 1, 20)];
     let group = |limits: Limits| JobLimits { group: limits, ..JobLimits::default() };
     let one_job = Limits { jobs: Some(1), ..Limits::default() };
-    let in_account = |own: Job| own.with(|job, _| job.group = Some("lab".to_owned()));
+    let in_account = |other: Job| other.with(|job, _| job.group = Some("lab".to_owned()));
     let of_partition = World::of(1, 8, jobs())
-        .partition("p", &[], |own| (own.is_default, own.qos) = (true, Some("q".to_owned())))
+        .partition("p", &[], |partition| (partition.is_default, partition.qos) = (true, Some("q".to_owned())))
         .qos("q", Qos { limits: group(one_job.clone()), ..Qos::default() });
     let mut of_account = World::of(1, 8, jobs().into_iter().map(in_account).collect());
     of_account.conf.associations = vec![
@@ -576,11 +583,11 @@ fn limits_of_partitions_and_associations_hold_as_well() {
     ];
     of_account.jobs.push(job("c", 1, 1, 1, 10));
     // The limit of the default partition is found by the name that its jobs give.
-    let named = World { jobs: jobs().into_iter().map(|own| own.in_partition("p")).collect(), ..of_partition };
+    let named = World { jobs: jobs().into_iter().map(|job| job.in_partition("p")).collect(), ..of_partition };
     assert_eq!(named.times("scheduler=builtin", ["a", "b"]), [1.0, 22.0]);
     assert_eq!(of_account.times("scheduler=builtin", ["a", "b", "c"]), [1.0, 22.0, 4.0], "c is of no account");
     let per_job = Limits { cpus: Some(1), ..Limits::default() };
-    let q = |own: Job| own.with(|job, _| job.qos = Some("q".to_owned()));
+    let q = |other: Job| other.with(|job, _| job.qos = Some("q".to_owned()));
     let never = World::of(1, 8, vec![q(job("a", 0, 2, 1, 20)), job("b", 0, 2, 1, 20)])
         .qos("q", Qos { limits: JobLimits { per_job, ..JobLimits::default() }, ..Qos::default() });
     assert_eq!(never.times("", ["a", "b"]), [f64::INFINITY, 0.5]);
@@ -792,7 +799,7 @@ fn reservations_need_age_priority_and_the_window() {
 /// Seen: limits are whole minutes.
 #[test]
 fn limits_are_rounded_up_to_minutes() {
-    let half = |own: Job| own.with(|job, _| job.requested_time = Some(4 * MINUTE + 30_000));
+    let half = |other: Job| other.with(|job, _| job.requested_time = Some(4 * MINUTE + 30_000));
     let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), half(job("c", 2, 4, 0, 100))]);
     assert!(world.times("bf_interval=5000", ["c"])[0] > 290.0, "five minutes do not fit before b");
     assert_eq!(world.times("bf_interval=5000,limit_grain=1000", ["c"]), [5.5]);
@@ -815,13 +822,13 @@ fn limits_may_be_nearer_to_the_run_times() {
 /// A job that may run without a limit (`-t 0`) is planned for a year, and so does not get the limit of the others.
 #[test]
 fn partitions_have_default_and_largest_limits() {
-    let no_limit = |own: Job| own.with(|job, _| job.requested_time = None);
-    let c = |own: Job| own.in_partition("short").with(|job, _| job.qos = Some("low".to_owned()));
-    let start = |own: Job, default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
-        let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c(own)]);
+    let no_limit = |other: Job| other.with(|job, _| job.requested_time = None);
+    let c = |other: Job| other.in_partition("short").with(|job, _| job.qos = Some("low".to_owned()));
+    let start = |other: Job, default: Option<Ms>, most: Option<Ms>, max_wall: Option<Ms>| {
+        let world = World::of(2, 4, vec![job("a", 0, 4, 5, 290), job("b", 1, 8, 5, 60), c(other)]);
         let world = world
-            .partition("p", &[], |own| own.is_default = true)
-            .partition("short", &[], |own| (own.default_time, own.max_time) = (default, most))
+            .partition("p", &[], |partition| partition.is_default = true)
+            .partition("short", &[], |partition| (partition.default_time, partition.max_time) = (default, most))
             .qos("low", Qos { limits: JobLimits { max_wall, ..JobLimits::default() }, ..Qos::default() });
         world.times("bf_interval=5000", ["c"])[0]
     };
@@ -849,7 +856,7 @@ fn jobs_get_machines_that_have_what_they_ask_for() {
         node.features = (place == 2).then(|| "fast".to_owned());
         node.resources = (place == 1).then(|| "gres/gpu=2".to_owned());
     }
-    let gpu = |own: Job, count: u32| own.with(|_, task| task.resources = Some(format!("gres/gpu={count}")));
+    let gpu = |job: Job, count: u32| job.with(|_, task| task.resources = Some(format!("gres/gpu={count}")));
     world.jobs = vec![
         job("feature", 0, 1, 1, 10).with(|job, _| job.features = Some("fast".to_owned())),
         gpu(job("gpu", 0, 1, 1, 30).on(1), 2),
@@ -866,7 +873,7 @@ fn jobs_get_machines_that_have_what_they_ask_for() {
 /// Manual: what is free counts machine by machine for memory and for tasks of several processors. A pool would start these jobs.
 #[test]
 fn a_job_needs_room_on_each_of_its_machines() {
-    let memory = |own: Job| own.with(|_, task| task.memory_request = Some(6 << 30));
+    let memory = |job: Job| job.with(|_, task| task.memory_request = Some(6 << 30));
     let jobs = ["a", "b", "c"].map(|id| memory(job(id, 0, 1, 1, 20)));
     let mut world = World::of(2, 4, jobs.to_vec());
     world.nodes.iter_mut().for_each(|node| node.memory = Some(9 << 30));
@@ -884,7 +891,7 @@ fn a_job_needs_room_on_each_of_its_machines() {
 fn a_job_that_can_never_start_stops_nobody() {
     let mut world = World::of(2, 4, Vec::new());
     world.nodes[0].resources = Some("gres/gpu=2".to_owned());
-    let gpu = |own: Job| own.with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
+    let gpu = |job: Job| job.with(|_, task| task.resources = Some("gres/gpu=1".to_owned()));
     world.jobs = vec![gpu(job("a", 0, 1, 1, 30).in_partition("p")), job("b", 1, 1, 1, 30).in_partition("p")];
     let world = world.partition("p", &["n1"], |_| {});
     assert_eq!(world.times("scheduler=builtin", ["a", "b"]), [f64::INFINITY, 4.0]);
@@ -892,7 +899,7 @@ fn a_job_that_can_never_start_stops_nobody() {
 
 #[test]
 fn a_job_may_have_its_machines_for_itself() {
-    let whole = |own: Job| own.on(1).with(|_, task| task.exclusive = Some(true));
+    let whole = |job: Job| job.on(1).with(|_, task| task.exclusive = Some(true));
     let jobs = vec![job("a", 0, 1, 1, 20), whole(job("b", 1, 1, 1, 20)), job("c", 5, 4, 1, 20)];
     let world = World::of(2, 4, jobs);
     let starts = world.starts("");
@@ -908,7 +915,8 @@ fn a_job_may_have_its_machines_for_itself() {
 #[test]
 fn partitions_may_be_exclusive() {
     let jobs = vec![job("a", 0, 1, 1, 20), job("b", 0, 1, 1, 20)];
-    let world = World::of(2, 4, jobs).partition("p", &[], |own| (own.is_default, own.exclusive) = (true, true));
+    let world = World::of(2, 4, jobs)
+        .partition("p", &[], |partition| (partition.is_default, partition.exclusive) = (true, true));
     let starts = world.starts("");
     assert_ne!(starts["a"].1, starts["b"].1);
 }
@@ -916,8 +924,8 @@ fn partitions_may_be_exclusive() {
 /// Seen: waits count from when a job is eligible; dependencies and begin times hold a job back without stopping others.
 #[test]
 fn a_job_is_looked_at_once_it_is_eligible() {
-    let later = |own: Job, at: i64| own.with(|job, _| job.eligible = Some(at * 1_000 + 1));
-    let after = |own: Job, other: &str| own.with(|job, _| job.depends_on = vec![other.to_owned()]);
+    let later = |other: Job, at: i64| other.with(|job, _| job.eligible = Some(at * 1_000 + 1));
+    let after = |later: Job, other: &str| later.with(|job, _| job.depends_on = vec![other.to_owned()]);
     let jobs = vec![
         job("a", 0, 4, 1, 20),
         later(job("b", 0, 4, 1, 20), 40),
@@ -947,7 +955,7 @@ fn so_many_tasks_of_an_array_run_at_once() {
 /// Seen: a reservation closes its machines to jobs that could still run when it begins, by their limits; its own jobs get them alone.
 #[test]
 fn machines_may_be_reserved() {
-    let reserved = |own: Job| own.with(|job, _| job.reservation = Some("r".to_owned()));
+    let reserved = |other: Job| other.with(|job, _| job.reservation = Some("r".to_owned()));
     // From two minutes to four on.
     let jobs = vec![
         job("short", 0, 1, 1, 10),
@@ -991,7 +999,7 @@ fn machines_may_be_reserved() {
 /// Seen: backfill alone starts heterogeneous jobs, with all components at once, on different machines.
 #[test]
 fn the_components_of_a_heterogeneous_job_start_at_once() {
-    let of = |own: Job, whole: &str| own.with(|job, _| job.together = Some(whole.to_owned()));
+    let of = |other: Job, whole: &str| other.with(|job, _| job.together = Some(whole.to_owned()));
     let jobs = vec![
         job("a", 0, 4, 1, 50),
         of(job("9+0", 1, 1, 1, 10), "9"),
@@ -1016,8 +1024,8 @@ fn the_components_of_a_heterogeneous_job_start_at_once() {
     assert!(one_by_one.iter().all(|at| at.is_finite()), "without backfill, they are jobs of their own");
     // A licence is there for one of them.
     let mut licensed = World { jobs: world.jobs[3..].to_vec(), ..World::of(3, 4, Vec::new()) };
-    for own in &mut licensed.jobs {
-        own.0.job.qos = Some("q".to_owned());
+    for job in &mut licensed.jobs {
+        job.0.job.qos = Some("q".to_owned());
     }
     let licensed = licensed.qos("q", at_most(7));
     assert_eq!(licensed.times("bf_interval=5000", ["8+0", "8+1"]), [f64::INFINITY; 2], "together they need 8");
@@ -1034,8 +1042,8 @@ fn priorities_are_weighted_sums_of_factors() {
             two.with(|job, _| job.job_id = "two".to_owned()),
         ];
         let mut world = World::of(2, 4, jobs)
-            .partition("p", &[], |own| own.is_default = true)
-            .partition("urgent", &[], |own| own.job_factor = 10)
+            .partition("p", &[], |partition| partition.is_default = true)
+            .partition("urgent", &[], |partition| partition.job_factor = 10)
             .qos("normal", Qos::default())
             .qos("high", Qos { priority: 100, ..Qos::default() });
         world.conf.associations = ["ann", "bob"]
@@ -1065,7 +1073,7 @@ fn priorities_are_weighted_sums_of_factors() {
     assert_eq!(first("weight_age=1000", plain(2), plain(3)), "one");
     assert_eq!(first("weight_qos=1000", plain(2), plain(3).with(|job, _| job.qos = Some("high".to_owned()))), "two");
     assert_eq!(first("weight_partition=1000", plain(2), plain(3).in_partition("urgent")), "two");
-    let nice = |own: Job, nice: i64| own.with(|job, _| job.nice = Some(nice));
+    let nice = |other: Job, nice: i64| other.with(|job, _| job.nice = Some(nice));
     assert_eq!(first("weight_age=1000,max_age=100000", nice(plain(2), 1), plain(3)), "one");
     assert_eq!(
         first("weight_age=1000,max_age=10000", nice(plain(2), 1), plain(3)),

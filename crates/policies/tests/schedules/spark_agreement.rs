@@ -105,9 +105,9 @@ fn trace(world: &World) -> Collected {
         ..NodeRow::default()
     };
     tables.nodes = world.hosts.iter().enumerate().map(node).collect();
-    for (job, own) in world.jobs.iter().enumerate() {
+    for (job, described) in world.jobs.iter().enumerate() {
         let id = job.to_string();
-        let stages = own.stages.iter().enumerate();
+        let stages = described.stages.iter().enumerate();
         let tasks = stages.flat_map(|(place, stage)| {
             let of_stage = stage.tasks.iter().enumerate();
             of_stage.map(|(index, task)| record(&id, (place, stage), (index, task))).collect::<Vec<_>>()
@@ -116,8 +116,8 @@ fn trace(world: &World) -> Collected {
             job: JobRow {
                 job_id: id.clone(),
                 group: Some("app".to_owned()),
-                queue: Some(POOLS[own.pool].to_owned()),
-                submit: Some(own.submit),
+                queue: Some(POOLS[described.pool].to_owned()),
+                submit: Some(described.submit),
                 ..JobRow::default()
             },
             tasks: tasks.collect(),

@@ -451,9 +451,9 @@ fn an_executor_is_offered_when_it_has_registered() {
 fn everything_is_offered_when_a_task_has_failed() {
     let stages: [Stage<'_>; 1] = [("0", &[], vec![(9_000, A), (9_000, A), (1_200, &["c"])])];
     let mut world = World::hosts(&[("a", 1), ("b", 1), ("c", 1)]).job("1", APP, 0, &stages);
-    let own = &mut world.0.jobs[0].tasks[2].attempts;
-    own.push(AttemptRow { start: Some(5_000), finish: Some(6_200), ..own[0].clone() });
-    own[0].outcome = Outcome::Failed;
+    let attempts = &mut world.0.jobs[0].tasks[2].attempts;
+    attempts.push(AttemptRow { start: Some(5_000), finish: Some(6_200), ..attempts[0].clone() });
+    attempts[0].outcome = Outcome::Failed;
     let ran = world.run("spark:revive=5000,wait=1000");
     let expected = [("1.0.0", 0, "a"), ("1.0.2", 0, "c"), ("1.0.1", 1_200, "c"), ("1.0.2", 1_200, "b")];
     let mut ran = short(&ran);

@@ -240,14 +240,14 @@ fn distance(jobs_of: &Path, set: &str, truth: &Path) -> Distance {
     let runs: Vec<Seen> = (1..=SEEDS).map(|seed| replayed(&loaded, &spec, seed)).collect();
     let (mut real, mut ours) = (Vec::new(), Vec::new());
     for job in 0..loaded.workload.jobs().len() {
-        let own = loaded.workload.jobs().get(job).unwrap();
-        let name = own.name.unwrap();
+        let loaded_job = loaded.workload.jobs().get(job).unwrap();
+        let name = loaded_job.name.unwrap();
         if name == "warm-up" {
             continue;
         }
         let row = truth.iter().find(|row| row["job_name"] == name).unwrap();
         real.push((number(row, "job_end_ms") - number(row, "job_submit_ms")) as f64);
-        ours.push(mean(runs.iter().map(|run| (run.finish[&job] - own.submit) as f64)));
+        ours.push(mean(runs.iter().map(|run| (run.finish[&job] - loaded_job.submit) as f64)));
     }
     let prefers = |row: &&Row| row["job_name"] != "warm-up" && !row["on_preferred"].is_empty();
     let real_local = mean(truth.iter().filter(prefers).map(|row| number(row, "on_preferred") as f64));
@@ -342,9 +342,9 @@ fn four_applications(dir: &Path) -> Collected {
     let mut all = Collected { engine: resched_tables::run::RunEngine::Batch, ..Collected::default() };
     for name in APPLICATIONS {
         let dir = dir.join(format!("multi-{name}"));
-        let own = collected(&dir);
-        all.applications.insert(name.to_owned(), own.applications.values().next().unwrap().clone());
-        for mut record in own.jobs {
+        let found = collected(&dir);
+        all.applications.insert(name.to_owned(), found.applications.values().next().unwrap().clone());
+        for mut record in found.jobs {
             record.job.job_id = format!("{name}{}", record.job.job_id);
             record.job.group = Some(name.to_owned());
             for task in &mut record.tasks {

@@ -22,15 +22,15 @@ fn finish(schedule: &Schedule) -> i64 {
 
 /// (when, task, node) of every backup.
 fn backups(schedule: &Schedule) -> Vec<(i64, usize, usize)> {
-    let backups = schedule.launches.iter().filter(|own| own.attempt > 0);
-    backups.map(|own| (own.at, own.task, own.node)).collect()
+    let backups = schedule.launches.iter().filter(|launch| launch.attempt > 0);
+    backups.map(|backup| (backup.at, backup.task, backup.node)).collect()
 }
 
 /// How many backups ran at once at most.
 fn most_backups(schedule: &Schedule) -> usize {
     let running = |at: i64| {
-        let ends = schedule.ends.iter().filter(|own| own.attempt > 0);
-        ends.filter(|own| own.start <= at && own.finish.is_none_or(|finish| finish > at)).count()
+        let ends = schedule.ends.iter().filter(|end| end.attempt > 0);
+        ends.filter(|end| end.start <= at && end.finish.is_none_or(|finish| finish > at)).count()
     };
     backups(schedule).iter().map(|&(at, ..)| running(at)).max().unwrap_or(0)
 }
@@ -45,7 +45,7 @@ fn late_rescues_a_job_from_a_slow_node() {
     assert_eq!(backups(&rescued), [(120_000, 7, 1)]);
     assert_eq!(finish(&rescued), 180_000);
     // Both attempts are at the same map: the first one is killed, and that is no failure.
-    let of_slow: Vec<_> = rescued.ends.iter().filter(|own| own.task == 7).map(|own| (own.node, own.outcome)).collect();
+    let of_slow: Vec<_> = rescued.ends.iter().filter(|end| end.task == 7).map(|end| (end.node, end.outcome)).collect();
     assert_eq!(of_slow, [(7, Outcome::Killed), (1, Outcome::Success)], "though no job is left when its node calls");
     assert_eq!(rescued.jobs[0].outcome, Outcome::Success);
 }
@@ -57,7 +57,7 @@ fn a_killed_loser_is_no_failure() {
     world.config.jobs.max_attempts = 1;
     world.jobs.push(job(150_000, vec![map(60_000, &[0])]));
     let schedule = replay(&world, "fifo+late");
-    let loser = schedule.ends.iter().find(|own| (own.task, own.attempt) == (7, 0)).expect("it was launched");
+    let loser = schedule.ends.iter().find(|end| (end.task, end.attempt) == (7, 0)).expect("it was launched");
     assert_eq!((loser.outcome, loser.finish), (Outcome::Killed, Some(180_000)));
     assert!(schedule.jobs.iter().all(|job| job.outcome == Outcome::Success));
 }

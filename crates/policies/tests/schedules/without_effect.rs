@@ -360,7 +360,7 @@ fn values_that_hadoop_takes_are_taken() {
     let conf = read(&[("capacity-scheduler.xml", &text)]).unwrap();
     assert_eq!(conf.site.parameters[&("yarn-capacity", "am_share")], "1");
     assert_eq!(conf.warnings.len(), 2, "{:?}", conf.warnings);
-    assert!(conf.site.unread.iter().all(|own| !own.bears && own.why.contains("no limit of their own")));
+    assert!(conf.site.unread.iter().all(|setting| !setting.bears && setting.why.contains("no limit of their own")));
 }
 
 #[test]
@@ -377,7 +377,9 @@ fn an_allocation_file_under_another_name_is_read() {
         assert!(conf.files.contains_key("mine.xml") && conf.warnings.is_empty(), "{:?}", conf.warnings);
     }
     let missing = read(&[("yarn-site.xml", &text)]).unwrap();
-    assert!(missing.site.unread.iter().any(|own| own.bears && own.why.contains("copy `/etc/hadoop/mine.xml`")));
+    assert!(
+        missing.site.unread.iter().any(|setting| setting.bears && setting.why.contains("copy `/etc/hadoop/mine.xml`"))
+    );
 }
 
 #[test]
@@ -398,7 +400,7 @@ fn hadoops_defaults_are_not_listed() {
     assert_eq!(conf.warnings, [""; 0]);
     let other = text.replace(">10000<", ">50<").replace("<value>1</value>", "<value>4</value>");
     let conf = read(&[("capacity-scheduler.xml", &other)]).unwrap();
-    assert_eq!(conf.site.unread.iter().filter(|own| own.bears).count(), 1, "{:?}", conf.warnings);
+    assert_eq!(conf.site.unread.iter().filter(|setting| setting.bears).count(), 1, "{:?}", conf.warnings);
     assert_eq!(conf.site.parameters[&("yarn-capacity", "most_far_per_heartbeat")], "4");
 }
 
@@ -419,7 +421,7 @@ fn one_foreign_line_does_not_stop_a_site() {
     let conf = read(&[("slurm.conf", ONE), ("sacctmgr.cfg", dump)]).unwrap();
     let slurm = conf.site.slurm.as_ref().unwrap();
     assert_eq!(slurm.qos["high"].priority, 100);
-    assert_eq!(slurm.associations.iter().filter(|own| own.user.is_some()).count(), 2);
+    assert_eq!(slurm.associations.iter().filter(|setting| setting.user.is_some()).count(), 2);
     for said in ["line 7: `Fairshare`", "line 8: `the line`", "line 9: `the line`"] {
         assert!(conf.warnings.iter().any(|warning| warning.contains(said)), "{said}: {:?}", conf.warnings);
     }

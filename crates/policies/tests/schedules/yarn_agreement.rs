@@ -181,7 +181,7 @@ fn capacity_queues() -> impl Strategy<Value = Capacity> {
 fn capacity_tree(settings: &Capacity) -> QueueTree<YarnQueue> {
     let mut tree = QueueTree::new(YarnQueue::default());
     for queue in &settings.queues[1..] {
-        let own = YarnQueue {
+        let settings_of_queue = YarnQueue {
             capacity: Some(queue.capacity),
             maximum_capacity: Some(queue.maximum),
             minimum_user_limit: Some(queue.user_limit),
@@ -189,7 +189,7 @@ fn capacity_tree(settings: &Capacity) -> QueueTree<YarnQueue> {
             maximum_am_share: Some(queue.am_share),
             ..YarnQueue::default()
         };
-        tree.add(queue.parent, &queue.name, own);
+        tree.add(queue.parent, &queue.name, settings_of_queue);
     }
     tree
 }

@@ -67,30 +67,33 @@ impl Diary {
 impl Reports for Diary {}
 
 impl Observer for Diary {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
-        self.levels.push(own.level);
-        self.write(own.at, format!("map {} on {}", own.task.index(), own.node.index()));
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        self.levels.push(launched.level);
+        self.write(launched.at, format!("map {} on {}", launched.task.index(), launched.node.index()));
         Ok(())
     }
 
-    fn master_launched(&mut self, own: &MasterLaunched) -> Result<(), Error> {
-        self.write(own.at, format!("master {} on {}", own.job.index(), own.node.index()));
+    fn master_launched(&mut self, master_launched: &MasterLaunched) -> Result<(), Error> {
+        self.write(
+            master_launched.at,
+            format!("master {} on {}", master_launched.job.index(), master_launched.node.index()),
+        );
         Ok(())
     }
 
-    fn master_ended(&mut self, own: &MasterEnded) -> Result<(), Error> {
-        self.write(own.at, format!("end of master {}: {}", own.job.index(), own.outcome));
+    fn master_ended(&mut self, master_ended: &MasterEnded) -> Result<(), Error> {
+        self.write(master_ended.at, format!("end of master {}: {}", master_ended.job.index(), master_ended.outcome));
         Ok(())
     }
 
-    fn kept(&mut self, own: &Kept) -> Result<(), Error> {
-        let whom = own.reservation.map_or_else(|| "nobody".to_owned(), |kept| kept.job.index().to_string());
-        self.write(own.at, format!("{} kept for {whom}", own.node.index()));
+    fn kept(&mut self, report: &Kept) -> Result<(), Error> {
+        let whom = report.reservation.map_or_else(|| "nobody".to_owned(), |kept| kept.job.index().to_string());
+        self.write(report.at, format!("{} kept for {whom}", report.node.index()));
         Ok(())
     }
 
-    fn taken_back(&mut self, own: &TakenBack) -> Result<(), Error> {
-        self.write(own.at, format!("kill {}", own.task.index()));
+    fn taken_back(&mut self, taken_back: &TakenBack) -> Result<(), Error> {
+        self.write(taken_back.at, format!("kill {}", taken_back.task.index()));
         Ok(())
     }
 }

@@ -101,7 +101,7 @@ fn column(world: &Path, table: &str, columns: &[&str]) -> BTreeMap<String, Vec<u
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let heading = lines.next().unwrap();
     let places: Vec<usize> =
-        columns.iter().map(|column| heading.iter().position(|own| own == column).unwrap()).collect();
+        columns.iter().map(|column| heading.iter().position(|known| known == column).unwrap()).collect();
     lines.map(|line| (line[0].to_owned(), places.iter().map(|&at| line[at].parse().unwrap_or(0)).collect())).collect()
 }
 

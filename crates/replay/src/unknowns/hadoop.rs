@@ -29,7 +29,7 @@ pub(super) const LOCALITY: Unknown = Unknown {
         if errors.iter().any(Option::is_some) {
             let step = errors.map(|error| SIGMAS * error.unwrap_or(0.0));
             let [low, high] = [-1.0, 1.0].map(|sign| {
-                let at = |own: f64, step: f64| (own + sign * step).clamp(1e-3, 1e3);
+                let at = |value: f64, step: f64| (value + sign * step).clamp(1e-3, 1e3);
                 [node, at(rack, step[0]), at(off, step[1])]
             });
             return Ok(vec![
@@ -57,7 +57,7 @@ pub(super) const HEARTBEAT: Unknown = Unknown {
         if !open.is_under(System::Slots) {
             return Ok(Vec::new());
         }
-        let own = open.config().heartbeat.interval_of(open.hadoop()?.cluster.nodes().len());
+        let interval = open.config().heartbeat.interval_of(open.hadoop()?.cluster.nodes().len());
         let every = |ms: i64| {
             let change = open.with(|config| {
                 config.heartbeat.interval = Interval::Fixed(ms);
@@ -66,13 +66,13 @@ pub(super) const HEARTBEAT: Unknown = Unknown {
             (format!("with heartbeats every {}", seconds(ms)), change)
         };
         if let Some(error) = open.error_of("heartbeat.interval") {
-            let at = |sign: f64| ((own as f64 + sign * SIGMAS * error).round() as i64).max(1);
-            return Ok([at(-1.0), at(1.0)].into_iter().filter(|ms| *ms != own).map(every).collect());
+            let at = |sign: f64| ((interval as f64 + sign * SIGMAS * error).round() as i64).max(1);
+            return Ok([at(-1.0), at(1.0)].into_iter().filter(|ms| *ms != interval).map(every).collect());
         }
         if !open.is_open("heartbeat.interval", |config| config.heartbeat.interval) {
             return Ok(Vec::new());
         }
-        Ok([1_000, 3_000].into_iter().filter(|ms| *ms != own).map(every).collect())
+        Ok([1_000, 3_000].into_iter().filter(|ms| *ms != interval).map(every).collect())
     },
 };
 
@@ -163,14 +163,14 @@ pub(super) const SLOWSTART: Unknown = Unknown {
         if open.engine != Engine::Hadoop || !has_reduces(open)? {
             return Ok(Vec::new());
         }
-        let own = open.config().jobs.slowstart;
+        let slowstart = open.config().jobs.slowstart;
         let set = |share: f64| {
             let change = open.with(|config| config.jobs.slowstart = share);
             (format!("with reduces from {:.0} % of the maps on", share * 100.0), change)
         };
         if let Some(error) = open.error_of("jobs.slowstart") {
-            let at = |sign: f64| (own + sign * SIGMAS * error).clamp(0.0, 1.0);
-            return Ok([at(-1.0), at(1.0)].into_iter().filter(|share| *share != own).map(set).collect());
+            let at = |sign: f64| (slowstart + sign * SIGMAS * error).clamp(0.0, 1.0);
+            return Ok([at(-1.0), at(1.0)].into_iter().filter(|share| *share != slowstart).map(set).collect());
         }
         let is_open = open.is_open("jobs.slowstart", |config| config.jobs.slowstart);
         Ok(if is_open { vec![set(0.5), set(1.0)] } else { Vec::new() })

@@ -63,9 +63,9 @@ const DRAWS: Unknown = Unknown {
     title: "draws of the replay",
     from: "other seeds",
     variants: |open| {
-        let (own, loads) = (open.setup().seed, open.world.load_depends_on_seed());
+        let (usual, loads) = (open.setup().seed, open.world.load_depends_on_seed());
         let drawn = |step: u64| {
-            let seed = own.wrapping_add(step);
+            let seed = usual.wrapping_add(step);
             (format!("with other draws (seed {seed})"), Change::Seed { seed, loads })
         };
         Ok((1..=open.draws).map(drawn).collect())
@@ -144,7 +144,7 @@ impl Open<'_> {
 
     /// Whether a key of the cluster file has its default and nobody gave that.
     fn is_open<T: PartialEq>(&self, key: &str, of: impl Fn(&ClusterConfig) -> T) -> bool {
-        let given = |own: &String| own == key || own.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
+        let given = |name: &String| name == key || name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
         of(self.config()) == of(&ClusterConfig::default()) && !self.setup().given.iter().any(given)
     }
 
@@ -197,8 +197,8 @@ impl World {
         let open = Open { world: self, engine: first.info.engine(), systems, draws };
         let mut all = Vec::new();
         for unknown in UNKNOWNS {
-            let own = (unknown.variants)(&open)?;
-            all.extend(own.into_iter().map(|(says, change)| Variant { unknown, says, change }));
+            let variants = (unknown.variants)(&open)?;
+            all.extend(variants.into_iter().map(|(says, change)| Variant { unknown, says, change }));
         }
         Ok(all)
     }
@@ -227,6 +227,6 @@ impl World {
 }
 
 /// The other ways to treat unfinished work.
-fn other_ways(own: Unfinished) -> impl Iterator<Item = Unfinished> {
-    [Unfinished::Drop, Unfinished::Cap, Unfinished::Estimate].into_iter().filter(move |way| *way != own)
+fn other_ways(unfinished: Unfinished) -> impl Iterator<Item = Unfinished> {
+    [Unfinished::Drop, Unfinished::Cap, Unfinished::Estimate].into_iter().filter(move |way| *way != unfinished)
 }

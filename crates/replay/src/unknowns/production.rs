@@ -94,7 +94,7 @@ pub(super) const UNFINISHED: Unknown = Unknown {
     title: "unfinished work",
     from: "the other ways to treat it",
     variants: |open| {
-        let own = open.setup().unfinished;
+        let unfinished = open.setup().unfinished;
         let work = match open.engine {
             Engine::Hadoop => open.hadoop()?.loaded.work,
             Engine::Batch => open.world.batch()?.work,
@@ -107,7 +107,7 @@ pub(super) const UNFINISHED: Unknown = Unknown {
             let change = setup_with(open, |setup| setup.unfinished = way);
             (format!("with --unfinished {}", way.name()), change)
         };
-        Ok(other_ways(own).map(way).collect())
+        Ok(other_ways(unfinished).map(way).collect())
     },
 };
 
@@ -137,7 +137,7 @@ pub(super) const LIMITS: Unknown = Unknown {
 /// How many times as long a task takes away from the machines that it prefers: within the error of a factor that was fitted, by a replay or by
 /// `calibrate`, or with part of Rumen's if nothing shows it. A factor that you gave is not open.
 pub(super) fn distance(open: &Open<'_>) -> Changes {
-    let own = open.config().cost.locality;
+    let locality = open.config().cost.locality;
     let set = |factors: [f64; 3], says: &str| {
         let change = setup_with(open, |setup| {
             setup.cluster.cost.locality = factors;
@@ -151,8 +151,8 @@ pub(super) fn distance(open: &Open<'_>) -> Changes {
     };
     match open.world.batch()?.locality {
         Some(LocalityCost::Assumed) => {
-            let [node, ..] = own;
-            let of = |share: f64| own.map(|factor| node + (factor - node) * share);
+            let [node, ..] = locality;
+            let of = |share: f64| locality.map(|factor| node + (factor - node) * share);
             let half = set(of(0.5), "with half of Rumen's cost of distance");
             Ok(vec![half, set(of(1.0), "with Rumen's cost of distance")])
         }

@@ -16,9 +16,11 @@ pub(super) const CAPACITY: Unknown = Unknown {
             return Ok(Vec::new());
         }
         let assumed = open.hadoop()?.cluster.for_system(System::Containers)?.assumed(&Kind::BOTH) > 0;
-        let own = &open.config().containers;
-        let (memory, vcores) =
-            (own.memory_mb.unwrap_or(Containers::ASSUMED_MEMORY_MB), own.vcores.unwrap_or(Containers::ASSUMED_VCORES));
+        let containers = &open.config().containers;
+        let (memory, vcores) = (
+            containers.memory_mb.unwrap_or(Containers::ASSUMED_MEMORY_MB),
+            containers.vcores.unwrap_or(Containers::ASSUMED_VCORES),
+        );
         let set = |factor: f64| {
             let [memory, vcores] = [memory, vcores].map(|amount| (f64::from(amount) * factor) as u32);
             let change = open.with(|config| {
@@ -28,7 +30,7 @@ pub(super) const CAPACITY: Unknown = Unknown {
         };
         Ok(match () {
             () if assumed => vec![set(0.5), set(2.0)],
-            () if own.at_least => vec![set(1.5), set(2.0)],
+            () if containers.at_least => vec![set(1.5), set(2.0)],
             () => Vec::new(),
         })
     },
@@ -65,12 +67,12 @@ pub(super) const MASTERS: Unknown = Unknown {
         if !open.is_under(System::Containers) || !open.is_open("containers.am", |config| config.containers.am) {
             return Ok(Vec::new());
         }
-        let own = &open.config().containers;
+        let containers = &open.config().containers;
         let set = |memory_mb: u32| {
             let change: Change = open.with(|config| config.containers.am.memory_mb = memory_mb);
             (format!("with masters of {memory_mb} MB"), change)
         };
-        Ok(vec![set(own.minimum.memory_mb), set(own.am.memory_mb.saturating_mul(2))])
+        Ok(vec![set(containers.minimum.memory_mb), set(containers.am.memory_mb.saturating_mul(2))])
     },
 };
 

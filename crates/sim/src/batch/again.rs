@@ -14,16 +14,16 @@ impl Workload {
     /// # Errors
     /// [`Error::Config`] if a job does not exist, a run time is negative, or the jobs are not in that order.
     pub fn again(&self, jobs: &[Again]) -> Result<Self, Error> {
-        if !jobs.is_sorted_by_key(|own| (own.submit, own.job)) {
+        if !jobs.is_sorted_by_key(|job| (job.submit, job.job)) {
             let problem = "jobs that are submitted again: expected them in the order of submission, found another";
             return Err(Error::Config(problem.to_owned()));
         }
         let applications = self.applications.clone();
         let mut made = Self { zero: self.zero, knows_eligible: true, applications, ..Self::default() };
         let mut old_tasks = Vec::with_capacity(jobs.len());
-        for (own, number) in jobs.iter().zip(0_u32..) {
-            let Some(stages) = self.job_stages.get(own.job.index()).filter(|_| own.run >= 0) else {
-                let problem = format!("job {} cannot be submitted again to run for {} ms", own.job.0, own.run);
+        for (job, number) in jobs.iter().zip(0_u32..) {
+            let Some(stages) = self.job_stages.get(job.job.index()).filter(|_| job.run >= 0) else {
+                let problem = format!("job {} cannot be submitted again to run for {} ms", job.job.0, job.run);
                 return Err(Error::Config(problem));
             };
             let first_stage = made.stage_tasks.len() as u32;
@@ -32,7 +32,7 @@ impl Workload {
                 for task in self.stage_tasks.get(old as usize).cloned().unwrap_or_default() {
                     let Some(&like) = self.tasks.get(task as usize) else { continue };
                     let tries = made.tries.len() as u32;
-                    made.tries.push(Try { outcome: Outcome::Success, run: own.run });
+                    made.tries.push(Try { outcome: Outcome::Success, run: job.run });
                     made.tasks.push(Task { job: JobId(number), stage, tries, try_count: 1, ..like });
                     made.names.copy(&self.names, task as usize);
                     old_tasks.push(task as usize);

@@ -118,42 +118,44 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    fn check_launch(&mut self, own: &Launched<'_>) -> Result<(), Error> {
-        self.advance(own.at)?;
-        let task = *self.workload.task(own.task);
+    fn check_launch(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        self.advance(launched.at)?;
+        let task = *self.workload.task(launched.task);
         let job = self.workload.job(task.job);
-        self.expect(own.at >= job.eligible.unwrap_or(job.submit), "no task starts before its job may start", || {
-            self.task(own.task)
-        })?;
+        self.expect(
+            launched.at >= job.eligible.unwrap_or(job.submit),
+            "no task starts before its job may start",
+            || self.task(launched.task),
+        )?;
         let over = self.outcomes[task.job.index()].is_some();
-        self.expect(!over, "no task starts after its job has ended", || self.task(own.task))?;
+        self.expect(!over, "no task starts after its job has ended", || self.task(launched.task))?;
         let early = self.jobs_before[task.job.index()].iter().find(|&&job| self.outcomes[job as usize].is_none());
-        self.expect(early.is_none(), "a job starts after the jobs that it waits for", || self.task(own.task))?;
+        self.expect(early.is_none(), "a job starts after the jobs that it waits for", || self.task(launched.task))?;
         let early = self.stages_before[task.stage as usize].iter().find(|&&stage| self.left[stage as usize] > 0);
-        self.expect(early.is_none(), "a stage starts after the stages that it waits for", || self.task(own.task))?;
-        let instances: u32 = own.places.iter().map(|&(_, count)| count).sum();
+        self.expect(early.is_none(), "a stage starts after the stages that it waits for", || self.task(launched.task))?;
+        let instances: u32 = launched.places.iter().map(|&(_, count)| count).sum();
         let whole = if task.gang { task.instances } else { 1 };
         self.expect(instances == whole, "a gang starts as a whole, and others one by one", || {
-            format!("{} with {instances} of {whole} instances", self.task(own.task))
+            format!("{} with {instances} of {whole} instances", self.task(launched.task))
         })?;
-        let asked = self.asked(own.task);
+        let asked = self.asked(launched.task);
         let fits = |&(node, count): &(NodeId, u32)| self.named.fits(&asked, node.index()) >= u64::from(count);
-        let holds = self.named.has_licenses(&asked) && own.places.iter().all(fits);
+        let holds = self.named.has_licenses(&asked) && launched.places.iter().all(fits);
         self.expect(holds, "nothing starts without the other resources and licences that it takes", || {
-            self.task(own.task)
+            self.task(launched.task)
         })?;
         self.named.take_licenses(&asked);
-        for &(node, count) in own.places {
-            self.take(own.task, node, task.demand.times(count.into()))?;
+        for &(node, count) in launched.places {
+            self.take(launched.task, node, task.demand.times(count.into()))?;
             self.named.take(&asked, node, count.into());
         }
-        let state = &mut self.tasks[own.task.index()];
+        let state = &mut self.tasks[launched.task.index()];
         state.running += 1;
         let most = state.running + state.done <= task.units();
-        self.expect(most, "no instance runs twice", || self.task(own.task))?;
-        let running = Running { task: own.task, since: own.at, places: own.places.to_vec() };
-        let before = self.running.insert(own.run, running);
-        self.expect(before.is_none(), "what runs has an id of its own", || self.task(own.task))
+        self.expect(most, "no instance runs twice", || self.task(launched.task))?;
+        let running = Running { task: launched.task, since: launched.at, places: launched.places.to_vec() };
+        let before = self.running.insert(launched.run, running);
+        self.expect(before.is_none(), "what runs has an id of its own", || self.task(launched.task))
     }
 
     fn take(&mut self, task: TaskId, node: NodeId, demand: Resources) -> Result<(), Error> {
@@ -169,43 +171,46 @@ impl<'a> Checked<'a> {
         })
     }
 
-    fn check_end(&mut self, own: &Ended) -> Result<(), Error> {
-        self.advance(own.finish)?;
-        let Some(running) = self.running.remove(&own.run) else {
-            return self.expect(false, "what ends has started", || self.task(own.task));
+    fn check_end(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.advance(ended.finish)?;
+        let Some(running) = self.running.remove(&ended.run) else {
+            return self.expect(false, "what ends has started", || self.task(ended.task));
         };
         let instances = running.places.iter().map(|&(_, count)| count).sum::<u32>();
         let node = match running.places.as_slice() {
             [(node, _)] => Some(*node),
             _ => None,
         };
-        let fits = running.task == own.task
-            && (running.since, instances, node) == (own.start, own.instances, own.node)
-            && (own.queued..=own.finish).contains(&own.start);
+        let fits = running.task == ended.task
+            && (running.since, instances, node) == (ended.start, ended.instances, ended.node)
+            && (ended.queued..=ended.finish).contains(&ended.start);
         self.expect(fits, "what ends ran where and since when it started", || {
-            format!("{}: {own:?}, started as {running:?}", self.task(own.task))
+            format!("{}: {ended:?}, started as {running:?}", self.task(ended.task))
         })?;
         let stayed = |(node, _): &(NodeId, u32)| {
-            self.left_at[node.index()].is_none_or(|at| at <= running.since || at >= own.finish)
+            self.left_at[node.index()].is_none_or(|at| at <= running.since || at >= ended.finish)
         };
         self.expect(running.places.iter().all(stayed), "what runs on a machine that leaves is lost", || {
-            self.task(own.task)
+            self.task(ended.task)
         })?;
-        let task = *self.workload.task(own.task);
-        let asked = self.asked(own.task);
+        let task = *self.workload.task(ended.task);
+        let asked = self.asked(ended.task);
         self.named.give_licenses(&asked);
         for (node, count) in running.places {
             let used = &mut self.rooms[node.index()].1;
             *used = used.minus(task.demand.times(count.into()));
             self.named.give(&asked, node, count.into());
         }
-        let state = &mut self.tasks[own.task.index()];
+        let state = &mut self.tasks[ended.task.index()];
         state.running -= 1;
-        if matches!(own.outcome, Outcome::Lost | Outcome::Evicted) {
+        if matches!(ended.outcome, Outcome::Lost | Outcome::Evicted) {
             return Ok(());
         }
-        state.failed += usize::from(task.is_sequence() && own.outcome == Outcome::Failed);
-        if task.is_sequence() && own.outcome == Outcome::Failed && state.failed < self.workload.tries(own.task).len() {
+        state.failed += usize::from(task.is_sequence() && ended.outcome == Outcome::Failed);
+        if task.is_sequence()
+            && ended.outcome == Outcome::Failed
+            && state.failed < self.workload.tries(ended.task).len()
+        {
             return Ok(());
         }
         state.done += 1;
@@ -215,18 +220,18 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    fn check_job(&mut self, own: &JobEnded) -> Result<(), Error> {
-        self.advance(own.finish)?;
-        let job = self.workload.job(own.job);
-        let again = self.outcomes[own.job.index()].replace(own.outcome).is_some();
+    fn check_job(&mut self, job_ended: &JobEnded) -> Result<(), Error> {
+        self.advance(job_ended.finish)?;
+        let job = self.workload.job(job_ended.job);
+        let again = self.outcomes[job_ended.job.index()].replace(job_ended.outcome).is_some();
         self.expect(!again, "every job ends once", || format!("job {}", job.id))?;
-        let launch = own.launch.unwrap_or(own.finish);
+        let launch = job_ended.launch.unwrap_or(job_ended.finish);
         self.expect(
-            (job.submit..=own.finish).contains(&launch),
+            (job.submit..=job_ended.finish).contains(&launch),
             "a job starts between its submission and its end",
-            || format!("job {}: {own:?}", job.id),
+            || format!("job {}: {job_ended:?}", job.id),
         )?;
-        let stages = self.workload.job_stages[own.job.index()].clone();
+        let stages = self.workload.job_stages[job_ended.job.index()].clone();
         let open: usize = stages.map(|stage| self.left[stage as usize]).sum();
         self.expect(open == 0, "a job ends after all its tasks", || format!("job {} with {open} open tasks", job.id))
     }

@@ -400,8 +400,8 @@ impl Engine<'_, '_> {
         let first = self.ready_stages.len();
         self.ready_stages.extend(stages.filter(|&stage| self.world.stages[stage as usize].needs == 0));
         // They are taken from the end.
-        if let Some(own) = self.ready_stages.get_mut(first..) {
-            own.reverse();
+        if let Some(ready_stage) = self.ready_stages.get_mut(first..) {
+            ready_stage.reverse();
         }
         Ok(())
     }
@@ -530,7 +530,7 @@ impl Engine<'_, '_> {
             if let Some(ran) = self.world.runs.at(run) {
                 self.world.runs.places(ran, &mut self.places);
                 // They are given in the order of the starts.
-                let flavors = given.next_if(|(own, _)| *own == run).map(|(_, flavors)| flavors);
+                let flavors = given.next_if(|(attempt, _)| *attempt == run).map(|(_, flavors)| flavors);
                 let launched = Launched { run, task: ran.task, at: self.world.now, places: &self.places, flavors };
                 self.observer.launched(&launched)?;
             }

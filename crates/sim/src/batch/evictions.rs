@@ -88,10 +88,10 @@ impl Leaving {
     /// The machine of a run has left, and the run with it. Returns what becomes of its task, if the run was one of these.
     pub(super) fn remove(&mut self, run: AttemptId) -> Option<Then> {
         let then = self.runs.remove(&run).then(|| {
-            let own = self.by_time.iter().find(|Reverse((_, _, own, _))| *own == run);
-            own.map(|&Reverse((_, _, _, then))| then)
+            let eviction = self.by_time.iter().find(|Reverse((_, _, eviction, _))| *eviction == run);
+            eviction.map(|&Reverse((_, _, _, then))| then)
         });
-        self.by_time.retain(|Reverse((_, _, own, _))| *own != run);
+        self.by_time.retain(|Reverse((_, _, evicted, _))| *evicted != run);
         then.flatten()
     }
 }

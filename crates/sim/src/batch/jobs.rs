@@ -246,11 +246,11 @@ impl Jobs {
     /// Some of them, each submitted anew.
     pub(super) fn again(&self, jobs: &[Again]) -> Self {
         let mut again = Self { commons: Arc::clone(&self.commons), texts: Arc::clone(&self.texts), ..Self::default() };
-        for own in jobs {
-            let Some(&row) = self.rows.get(own.job.index()) else { continue };
-            let requested_time = own.requested_time.or(row.requested_time);
-            again.ids.copy(&self.ids, own.job.index());
-            again.rows.push(Row { submit: own.submit, eligible: own.eligible, requested_time, before: false, ..row });
+        for job in jobs {
+            let Some(&row) = self.rows.get(job.job.index()) else { continue };
+            let requested_time = job.requested_time.or(row.requested_time);
+            again.ids.copy(&self.ids, job.job.index());
+            again.rows.push(Row { submit: job.submit, eligible: job.eligible, requested_time, before: false, ..row });
         }
         again
     }

@@ -296,12 +296,12 @@ impl Ledger {
         }
         self.hopeless.clear();
         let Self { stock, all, free, total, index, scarcity, .. } = self;
-        for (&(dim, own), &(_, all)) in stock.on(node.index()).iter().zip(all.on(node.index())) {
-            let (more, less) = if is_there { ([own, all], [0, 0]) } else { ([0, 0], [own, all]) };
+        for (&(dim, amount), &(_, all)) in stock.on(node.index()).iter().zip(all.on(node.index())) {
+            let (more, less) = if is_there { ([amount, all], [0, 0]) } else { ([0, 0], [amount, all]) };
             free.set(dim, free.get(dim).saturating_add(more[0]).saturating_sub(less[0]));
             total.set(dim, total.get(dim).saturating_add(more[1]).saturating_sub(less[1]));
-            index.set_named(node.index(), dim, if is_there { own } else { 0 });
-            scarcity.machine_changed(dim, own, is_there);
+            index.set_named(node.index(), dim, if is_there { amount } else { 0 });
+            scarcity.machine_changed(dim, amount, is_there);
         }
     }
 

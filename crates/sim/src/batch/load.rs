@@ -701,10 +701,10 @@ impl Rules {
         tasks.started = starts.flatten().chain(tasks.started).min();
         self.add_tries(of_task(entry), instances, gang, (&mut tasks.tries, &mut tasks.levels));
         let never_started = tasks.tries.len() == first && entry.outcome() == Outcome::Incomplete;
-        let own = &tasks.tries[first..];
-        let unfinished = never_started || own.iter().any(|logged| logged.outcome == Outcome::Incomplete);
+        let of_task = &tasks.tries[first..];
+        let unfinished = never_started || of_task.iter().any(|logged| logged.outcome == Outcome::Incomplete);
         tasks.unfinished |= unfinished;
-        self.count_work(own, instances, gang, unfinished);
+        self.count_work(of_task, instances, gang, unfinished);
         if let Some(survival) = self.survival.as_ref().filter(|_| unfinished) {
             if never_started {
                 tasks.tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
@@ -787,7 +787,7 @@ impl Rules {
     /// Adds the tries at the current task; `own` has the times of the task itself.
     fn add_tries(
         &mut self,
-        own: Logged,
+        of_log: Logged,
         instances: u32,
         gang: bool,
         (tries, levels): (&mut Vec<Try>, &mut Vec<Option<Locality>>),
@@ -798,7 +798,7 @@ impl Rules {
         }
         let Self { horizon, logged, skipped, work, .. } = self;
         let timed_by_row = logged.is_empty();
-        let logged = if timed_by_row { &[own] } else { logged.as_slice() };
+        let logged = if timed_by_row { &[of_log] } else { logged.as_slice() };
         // The row of a task is not an attempt that is left out.
         let mut skip_attempt = |cause: &str, n| {
             if !timed_by_row || cause.starts_with("instance-") {
@@ -849,7 +849,7 @@ impl Rules {
 
 /// What the pods of a task ask of nodes, if they ask for anything.
 fn pods(entry: Lazy<'_, TaskRow>) -> Option<Pods> {
-    let text = |own: Option<&str>| own.unwrap_or_default().to_owned();
+    let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
     let texts = [entry.node_selector(), entry.tolerations(), entry.affinity()];
     let [node_selector, tolerations, affinity] = texts;
     texts.iter().any(Option::is_some).then(|| Pods {

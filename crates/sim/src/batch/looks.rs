@@ -69,12 +69,12 @@ impl Looks {
                 *stage.hosts.entry(host).or_default() += 1;
             }
         }
-        let look = |(own, parent): (&Seen, &Option<usize>)| {
+        let look = |(other, parent): (&Seen, &Option<usize>)| {
             let parent = parent.and_then(|parent| seen.get(parent))?;
-            if own.shows_level {
+            if other.shows_level {
                 return Some(true);
             }
-            let few = [own, parent].iter().all(|stage| stage.tasks < shuffles::MOST_TASKS);
+            let few = [other, parent].iter().all(|stage| stage.tasks < shuffles::MOST_TASKS);
             let all: u32 = parent.hosts.values().sum();
             let is_preferred = parent.hosts.values().any(|&tasks| shuffles::is_enough(tasks, all));
             (few && is_preferred).then_some(false)

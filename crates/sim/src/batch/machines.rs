@@ -225,14 +225,14 @@ impl Machines {
 
     /// The machines before any is dropped or cloned.
     fn described(config: &ClusterConfig, log: &Log<'_>, skipped: &mut Skipped) -> Result<Self, Error> {
-        let own = &config.machines;
-        if !own.named.is_empty() {
-            return Ok(Self { amounts: log.amounts(), ..Self::named(own) });
+        let described = &config.machines;
+        if !described.named.is_empty() {
+            return Ok(Self { amounts: log.amounts(), ..Self::named(described) });
         }
-        let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
-        if let (Some(count), Some(cpu)) = (own.count, cpu) {
-            let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
-            return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
+        let cpu = described.cores.map(|cores| (cores * 1000.0).round() as u64);
+        if let (Some(count), Some(cpu)) = (described.count, cpu) {
+            let capacity = Resources { cpu, memory: described.memory.unwrap_or(0) };
+            return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, described.placement) });
         }
         let (mut rows, executors) = by_application(log.nodes()?, log.executors_come_on_demand());
         let by_use = log.is_sized_by_use();
@@ -258,14 +258,14 @@ impl Machines {
         let hadoop = (slots > 0 && log.engine() == RunEngine::Hadoop).then_some(slots * 1000);
         let amounts = log.amounts();
         let normalised = amounts == Amounts::OfLargest;
-        let (usual, rule) = reported.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
+        let (usual, rule) = reported.usual(cpu, described.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace gives no sizes of its machines; give them with `--cores <of each>` or with `--cluster C.toml` \
                  that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
         })?;
-        let mut machines = Self { rule, amounts, ..reported.followed(usual, own.placement, skipped)? };
+        let mut machines = Self { rule, amounts, ..reported.followed(usual, described.placement, skipped)? };
         if by_use {
             machines.unknown = machines.nodes.len() as u64;
             machines.rule = if cpu.is_some() { SizeRule::Given } else { SizeRule::Use };
@@ -296,9 +296,9 @@ impl Machines {
         }
         let factors = all.iter().filter_map(|clone| self.factors.get(clone.of).copied()).collect();
         let node = |clone: Clone| {
-            let own = &self.nodes[clone.of];
-            let original = (clone.name != own.name).then(|| Arc::from(own.name.as_str()));
-            Machine { name: clone.name, original, ..own.clone() }
+            let cloned = &self.nodes[clone.of];
+            let original = (clone.name != cloned.name).then(|| Arc::from(cloned.name.as_str()));
+            Machine { name: clone.name, original, ..cloned.clone() }
         };
         let of = |change: &Change| {
             let change = *change;
@@ -405,10 +405,16 @@ impl Machines {
     /// Takes what applications had. What the log does not say is as usual.
     fn add_executors(&mut self, executors: BTreeMap<(String, String), Offered>, usual: Resources) {
         let number = |host: &String| self.nodes.binary_search_by(|node| node.name.cmp(host)).ok();
-        let executor = |((host, group), own): ((String, String), Offered)| {
+        let executor = |((host, group), offered): ((String, String), Offered)| {
             let known = |amount: u64, usual: u64| if amount > 0 { amount } else { usual };
-            let capacity = own.most.zip(usual, known);
-            Some(Executor { node: NodeId::at(number(&host)?), group, capacity, added: own.since, freed: own.freed })
+            let capacity = offered.most.zip(usual, known);
+            Some(Executor {
+                node: NodeId::at(number(&host)?),
+                group,
+                capacity,
+                added: offered.since,
+                freed: offered.freed,
+            })
         };
         self.executors = executors.into_iter().filter_map(executor).collect();
     }
@@ -416,7 +422,7 @@ impl Machines {
     /// The rack of each machine as a number, if it is known.
     pub(super) fn racks(&self) -> Vec<Option<u32>> {
         let racks: BTreeSet<&str> = self.nodes.iter().filter_map(|node| node.rack.as_deref()).collect();
-        let number = |rack: &str| racks.iter().position(|&own| own == rack).map(|place| place as u32);
+        let number = |rack: &str| racks.iter().position(|&other| other == rack).map(|place| place as u32);
         self.nodes.iter().map(|node| node.rack.as_deref().and_then(number)).collect()
     }
 

@@ -150,11 +150,11 @@ impl Offer<'_, '_> {
         }
         self.before = self.started.len();
         let started = self.world.start(task, most, self.started);
-        let own = self.world.workload.task(task);
+        let entry = self.world.workload.task(task);
         if started > 0 {
-            self.world.reasons.end(own.job, 0);
+            self.world.reasons.end(entry.job, 0);
         } else if self.view().may_hold(task) {
-            self.world.reasons.give(own.job, 0, Reason::Fit, None);
+            self.world.reasons.give(entry.job, 0, Reason::Fit, None);
         }
         Ok(started)
     }
@@ -165,13 +165,15 @@ impl Offer<'_, '_> {
     /// [`Violation`] if the task does not wait, the number of instances is wrong, or a machine has no room.
     pub fn start_on(&mut self, task: TaskId, places: &[(NodeId, u32)]) -> Result<AttemptId, Violation> {
         let world = &mut *self.world;
-        let own = *world.workload.task(task);
+        let entry = *world.workload.task(task);
         let wrong = |what: &str| Err(Violation(format!("starts {}, {what}", world.workload.task_name(task))));
         if world.tasks[task.index()].waiting == 0 {
             return wrong("which does not wait");
         }
         let instances: u64 = places.iter().map(|&(_, count)| u64::from(count)).sum();
-        if instances != u64::from(if own.gang { own.instances } else { 1 }) || places.iter().any(|place| place.1 == 0) {
+        if instances != u64::from(if entry.gang { entry.instances } else { 1 })
+            || places.iter().any(|place| place.1 == 0)
+        {
             return wrong("with another number of instances than it has");
         }
         let demand = world.demand(task);
@@ -185,7 +187,7 @@ impl Offer<'_, '_> {
         self.before = self.started.len();
         let start = world.start_on(task, places);
         self.started.push(start);
-        world.reasons.end(own.job, 0);
+        world.reasons.end(entry.job, 0);
         Ok(start.0)
     }
 
@@ -214,7 +216,7 @@ impl Offer<'_, '_> {
     pub fn evict(&mut self, run: AttemptId, eviction: impl Into<Eviction>) -> Result<(), Violation> {
         let eviction = eviction.into();
         let is_of_this_pass =
-            |run: AttemptId, serial: u64| self.started.iter().any(|&(id, own, _)| (id, own) == (run, serial));
+            |run: AttemptId, serial: u64| self.started.iter().any(|&(id, which, _)| (id, which) == (run, serial));
         let may_end =
             self.world.runs.at(run).is_some_and(|ran| ran.start < self.world.now || !is_of_this_pass(run, ran.serial));
         let Some(ended) = self.world.evict(run, eviction).filter(|_| may_end) else {

@@ -26,19 +26,19 @@ pub(super) fn redraw(nodes: &mut [NodeId], prefers: Vec<(Range<usize>, Shown)>, 
     let mut pool: Vec<NodeId> = prefers.iter().flat_map(drawn).filter_map(|place| nodes.get(place).copied()).collect();
     pool.retain(|node| *node != NodeId::OUTSIDE);
     pool.shuffle(&mut stream(seed, Purpose::PreferredHost, &stage));
-    for own in &prefers {
-        for place in drawn(own) {
+    for preferred in &prefers {
+        for place in drawn(preferred) {
             if nodes.get(place) == Some(&NodeId::OUTSIDE) {
                 continue;
             }
-            let before = nodes.get(own.0.start..place).unwrap_or_default();
-            let may = |node: &NodeId| !before.contains(node) && own.1.far != Some(*node);
+            let before = nodes.get(preferred.0.start..place).unwrap_or_default();
+            let may = |node: &NodeId| !before.contains(node) && preferred.1.far != Some(*node);
             let found = pool.iter().rev().take(MOST_LOOKS).position(may);
             // If no machine of the rest will do, the task keeps its own.
             if let Some(found) = found.map(|back| pool.len() - 1 - back) {
                 let node = pool.swap_remove(found);
-                if let Some(own) = nodes.get_mut(place) {
-                    *own = node;
+                if let Some(at_place) = nodes.get_mut(place) {
+                    *at_place = node;
                 }
             }
         }

@@ -42,8 +42,8 @@ impl Shuffles {
             let settings = workload.applications.get(job.group);
             // Tables of another origin than a log of Spark may lack the levels for other reasons.
             let shown = settings.filter(|settings| settings.contains_key(VERSION)).and_then(|_| {
-                let own = workload.stage_looks.get(stage).copied().flatten();
-                own.or_else(|| most_look.get(job.group).copied())
+                let look = workload.stage_looks.get(stage).copied().flatten();
+                look.or_else(|| most_look.get(job.group).copied())
             });
             if shown == Some(false) {
                 return false;
@@ -115,6 +115,6 @@ pub(super) fn level(node: NodeId, preferred: &[NodeId], rack: impl Fn(NodeId) ->
     if preferred.contains(&node) {
         return Locality::Node;
     }
-    let near = rack(node).is_some_and(|own| preferred.iter().any(|&other| rack(other) == Some(own)));
+    let near = rack(node).is_some_and(|home| preferred.iter().any(|&other| rack(other) == Some(home)));
     if near { Locality::Rack } else { Locality::Off }
 }

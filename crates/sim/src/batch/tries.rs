@@ -104,11 +104,11 @@ pub(super) fn of_instances(
     let mut add = |wanted: fn(Outcome) -> Option<Outcome>| {
         let room = (instances as usize).saturating_sub(tries.len() - first);
         let found = logged.iter().filter_map(|attempt| {
-            let own = Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? };
-            Some((own, attempt.level))
+            let tried = Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? };
+            Some((tried, attempt.level))
         });
-        for (own, level) in found.take(room) {
-            tries.push(own);
+        for (tried, level) in found.take(room) {
+            tries.push(tried);
             levels.push(level);
         }
         tries.len() - first

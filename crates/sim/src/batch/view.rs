@@ -29,11 +29,11 @@ impl<'a> View<'a> {
     #[inline]
     pub fn pass_over(self, task: TaskId, reason: Reason, other: Option<JobId>) {
         if self.world.reasons.are_wanted() {
-            let own = self.task(task);
+            let entry = self.task(task);
             if self.may_hold(task) {
-                self.world.reasons.give(own.job, 0, reason, other);
+                self.world.reasons.give(entry.job, 0, reason, other);
             } else {
-                self.world.reasons.end(own.job, 0);
+                self.world.reasons.end(entry.job, 0);
             }
         }
     }

@@ -295,10 +295,10 @@ impl Workload {
             let mut together = Demand::default();
             tasks = self.stage_tasks.get(stage as usize).cloned().unwrap_or_default();
             for task in tasks.clone().map(TaskId) {
-                let (own, needs) = (self.task(task), self.needs(task));
-                let amounts = [own.demand.cpu, own.demand.memory].map(|amount| i64::try_from(amount).ok());
+                let (entry, needs) = (self.task(task), self.needs(task));
+                let amounts = [entry.demand.cpu, entry.demand.memory].map(|amount| i64::try_from(amount).ok());
                 let resources = needs.resources.iter().map(|(name, amount)| (&**name, *amount));
-                together.add(own.instances.into(), amounts, needs.machines.map(i64::from), resources);
+                together.add(entry.instances.into(), amounts, needs.machines.map(i64::from), resources);
             }
             all.raise(together);
         }
@@ -325,9 +325,9 @@ impl Workload {
 
 /// What these consecutive ranges cover together.
 fn span(ranges: &[Range<u32>], of: Range<usize>) -> Range<usize> {
-    let own = &ranges[of];
-    let start = own.first().map_or(0, |first| first.start as usize);
-    start..own.last().map_or(start, |last| last.end as usize)
+    let within = &ranges[of];
+    let start = within.first().map_or(0, |first| first.start as usize);
+    start..within.last().map_or(start, |last| last.end as usize)
 }
 
 #[cfg(test)]

@@ -273,7 +273,7 @@ impl<'w> World<'w> {
     pub(super) fn preferred(&self, task: TaskId) -> &[NodeId] {
         match self.workload.places.of(task.index()) {
             [] => self.shuffles.preferred(self.workload.task(task).stage),
-            own => own,
+            given => given,
         }
     }
 
@@ -408,9 +408,9 @@ impl<'w> World<'w> {
     /// A unit of a task has ended for good.
     fn done(&mut self, id: TaskId, outcome: Outcome) {
         self.tasks[id.index()].done += 1;
-        let own = &mut self.jobs[self.workload.task(id).job.index()].outcome;
-        if gravity(outcome) > gravity(*own) {
-            *own = outcome;
+        let known = &mut self.jobs[self.workload.task(id).job.index()].outcome;
+        if gravity(outcome) > gravity(*known) {
+            *known = outcome;
         }
     }
 

@@ -47,9 +47,9 @@ impl Bits {
     #[inline]
     pub(crate) fn first_from(&self, least: u32) -> Option<u32> {
         let place = least / 64;
-        let own = self.words.get(place as usize)? & u64::MAX << (least % 64);
-        if own != 0 {
-            return Some(place * 64 + own.trailing_zeros());
+        let word = self.words.get(place as usize)? & u64::MAX << (least % 64);
+        if word != 0 {
+            return Some(place * 64 + word.trailing_zeros());
         }
         let after = place + 1;
         let mut group = after / 64;

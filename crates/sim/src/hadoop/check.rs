@@ -78,10 +78,12 @@ impl<'a> Checked<'a> {
         let open = self.outcomes.iter().position(Option::is_none).map(JobId::at);
         self.expect(open.is_none(), "every job ends", || open.map_or_else(String::new, |job| self.job(job)))?;
         let left = self.running.values().next();
-        self.expect(left.is_none(), "every attempt ends", || left.map_or_else(String::new, |own| self.launch(own)))?;
+        self.expect(left.is_none(), "every attempt ends", || {
+            left.map_or_else(String::new, |attempt| self.launch(attempt))
+        })?;
         let left = self.masters.values().next();
         self.expect(left.is_none(), "every application master ends", || {
-            left.map_or_else(String::new, |own| self.master(own))
+            left.map_or_else(String::new, |master| self.master(master))
         })?;
         for (node, times) in std::mem::take(&mut self.computing) {
             let slots = match self.cluster.system() {
@@ -127,34 +129,35 @@ impl<'a> Checked<'a> {
         Err(Error::RuleBroken { policy: self.policy.to_owned(), at: self.clock, rule, found: found() })
     }
 
-    fn check_launch(&mut self, own: &Launched) -> Result<(), Error> {
+    fn check_launch(&mut self, launched: &Launched) -> Result<(), Error> {
         let (workload, cluster) = (self.workload, self.cluster);
-        let id = workload.job_of(own.task);
+        let id = workload.job_of(launched.task);
         let job = workload.job(id);
-        let kind = job.place(own.task).0;
-        self.expect(own.at >= self.clock, "time does not go back", || self.launch(own))?;
-        self.clock = own.at;
-        self.expect(own.at >= job.submit, "no task starts before its job is submitted", || self.launch(own))?;
+        let kind = job.place(launched.task).0;
+        self.expect(launched.at >= self.clock, "time does not go back", || self.launch(launched))?;
+        self.clock = launched.at;
+        self.expect(launched.at >= job.submit, "no task starts before its job is submitted", || self.launch(launched))?;
         self.expect(self.outcomes[id.index()].is_none(), "no task starts after its job has ended", || {
-            self.launch(own)
+            self.launch(launched)
         })?;
         // A container that waits for its map is reported, and lost, when its node fails.
-        let down = cluster
-            .outages()
-            .iter()
-            .any(|down| down.node == own.node && own.at > down.from && down.to.is_none_or(|to| own.at < to));
-        self.expect(!down, "no task starts on a node that is down", || self.launch(own))?;
-        let others = self.running.range((own.task, 0)..=(own.task, u32::MAX)).next().is_some();
+        let down = cluster.outages().iter().any(|down| {
+            down.node == launched.node && launched.at > down.from && down.to.is_none_or(|to| launched.at < to)
+        });
+        self.expect(!down, "no task starts on a node that is down", || self.launch(launched))?;
+        let others = self.running.range((launched.task, 0)..=(launched.task, u32::MAX)).next().is_some();
         // With nodes that fail, the master may back up an attempt that is dead, or run a lost map again while a loser is killed.
-        let alone = others == own.backup || !cluster.outages().is_empty();
-        self.expect(alone, "only a backup starts beside another attempt at its task", || self.launch(own))?;
-        let level = self.level(own.task, own.node);
-        self.expect(own.level == level, "the distance to the input follows from the places of its blocks", || {
-            format!("{}; expected {level:?}", self.launch(own))
-        })?;
-        self.used[own.node.index()].tasks[kind.index()] += 1;
-        self.check_room(own.node, || self.launch(own))?;
-        self.running.insert((own.task, own.attempt), *own);
+        let alone = others == launched.backup || !cluster.outages().is_empty();
+        self.expect(alone, "only a backup starts beside another attempt at its task", || self.launch(launched))?;
+        let level = self.level(launched.task, launched.node);
+        self.expect(
+            launched.level == level,
+            "the distance to the input follows from the places of its blocks",
+            || format!("{}; expected {level:?}", self.launch(launched)),
+        )?;
+        self.used[launched.node.index()].tasks[kind.index()] += 1;
+        self.check_room(launched.node, || self.launch(launched))?;
+        self.running.insert((launched.task, launched.attempt), *launched);
         Ok(())
     }
 
@@ -175,25 +178,27 @@ impl<'a> Checked<'a> {
         })
     }
 
-    fn check_master_launch(&mut self, own: &MasterLaunched) -> Result<(), Error> {
-        self.expect(own.at >= self.clock, "time does not go back", || self.master(own))?;
-        self.clock = own.at;
-        self.expect(self.outcomes[own.job.index()].is_none(), "no master starts after its job has ended", || {
-            self.master(own)
-        })?;
-        let other = self.masters.insert(own.job, *own);
+    fn check_master_launch(&mut self, master_launched: &MasterLaunched) -> Result<(), Error> {
+        self.expect(master_launched.at >= self.clock, "time does not go back", || self.master(master_launched))?;
+        self.clock = master_launched.at;
+        self.expect(
+            self.outcomes[master_launched.job.index()].is_none(),
+            "no master starts after its job has ended",
+            || self.master(master_launched),
+        )?;
+        let other = self.masters.insert(master_launched.job, *master_launched);
         self.expect(other.is_none(), "a job has one application master at a time", || {
-            format!("{}, launched as {other:?}", self.master(own))
+            format!("{}, launched as {other:?}", self.master(master_launched))
         })?;
-        self.used[own.node.index()].masters += 1;
-        self.check_room(own.node, || self.master(own))
+        self.used[master_launched.node.index()].masters += 1;
+        self.check_room(master_launched.node, || self.master(master_launched))
     }
 
-    fn check_master_end(&mut self, own: &MasterEnded) -> Result<(), Error> {
-        let launched = self.masters.remove(&own.job).filter(|launched| launched.at <= own.at);
-        let found = || format!("{own:?}, launched as {launched:?}");
+    fn check_master_end(&mut self, master_ended: &MasterEnded) -> Result<(), Error> {
+        let launched = self.masters.remove(&master_ended.job).filter(|launched| launched.at <= master_ended.at);
+        let found = || format!("{master_ended:?}, launched as {launched:?}");
         self.expect(launched.is_some(), "an application master ends after its launch", found)?;
-        let over = self.outcomes[own.job.index()].is_some() || own.outcome == Outcome::Lost;
+        let over = self.outcomes[master_ended.job.index()].is_some() || master_ended.outcome == Outcome::Lost;
         self.expect(over, "an application master ends after its job or with its node", found)?;
         if let Some(launched) = launched {
             self.used[launched.node.index()].masters -= 1;
@@ -218,68 +223,68 @@ impl<'a> Checked<'a> {
         replicas.iter().map(distance).min()
     }
 
-    fn check_end(&mut self, own: &Ended) -> Result<(), Error> {
-        let id = self.workload.job_of(own.task);
-        let kind = self.workload.job(id).place(own.task).0;
-        let launched = self.running.remove(&(own.task, own.attempt));
-        let fits = launched.is_some_and(|launched| self.fit_together(&launched, own));
+    fn check_end(&mut self, ended: &Ended) -> Result<(), Error> {
+        let id = self.workload.job_of(ended.task);
+        let kind = self.workload.job(id).place(ended.task).0;
+        let launched = self.running.remove(&(ended.task, ended.attempt));
+        let fits = launched.is_some_and(|launched| self.fit_together(&launched, ended));
         self.expect(fits, "an attempt ends where it was launched, and runs from then on", || {
-            format!("{}, launched as {launched:?}, ended as {own:?}", self.task(own.task))
+            format!("{}, launched as {launched:?}, ended as {ended:?}", self.task(ended.task))
         })?;
-        self.used[own.node.index()].tasks[kind.index()] -= 1;
-        let never_ends = own.outcome == Outcome::Incomplete;
+        self.used[ended.node.index()].tasks[kind.index()] -= 1;
+        let never_ends = ended.outcome == Outcome::Incomplete;
         let left_alone = self.outcomes[id.index()] == Some(Outcome::Failed) && !self.cluster.config.jobs.kill_failed;
         self.expect(!never_ends || left_alone && kind == Kind::Reduce, "every attempt ends", || {
-            format!("{}: {own:?}", self.task(own.task))
+            format!("{}: {ended:?}", self.task(ended.task))
         })?;
-        let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
-        let in_order =
-            phases.into_iter().flatten().is_sorted() && (own.outcome == Outcome::Incomplete) == own.finish.is_none();
+        let phases = [Some(ended.start), ended.shuffle_finish, ended.sort_finish, ended.finish];
+        let in_order = phases.into_iter().flatten().is_sorted()
+            && (ended.outcome == Outcome::Incomplete) == ended.finish.is_none();
         self.expect(in_order, "the phases of an attempt follow each other", || {
-            format!("{}: {own:?}", self.task(own.task))
+            format!("{}: {ended:?}", self.task(ended.task))
         })?;
-        if let (Some(from), Some(to)) = (own.sort_finish, own.finish) {
-            self.computing.entry(own.node).or_default().push((from, to));
+        if let (Some(from), Some(to)) = (ended.sort_finish, ended.finish) {
+            self.computing.entry(ended.node).or_default().push((from, to));
         }
-        if own.outcome == Outcome::Success && !own.discarded {
-            let (count, first) = &mut self.successes[own.task.index()];
+        if ended.outcome == Outcome::Success && !ended.discarded {
+            let (count, first) = &mut self.successes[ended.task.index()];
             *count += 1;
-            *first = first.or(own.finish);
+            *first = first.or(ended.finish);
             if kind == Kind::Reduce {
                 let first = &mut self.first_reduces[id.index()];
-                *first = (*first).min(own.finish).or(own.finish);
+                *first = (*first).min(ended.finish).or(ended.finish);
             }
         }
         Ok(())
     }
 
     /// Whether an attempt that was launched so may end so.
-    fn fit_together(&self, launched: &Launched, own: &Ended) -> bool {
-        let late = own.start - (launched.at + self.cluster.config.jobs.launch_overhead);
+    fn fit_together(&self, launched: &Launched, ended: &Ended) -> bool {
+        let late = ended.start - (launched.at + self.cluster.config.jobs.launch_overhead);
         let by_its_master = self.cluster.system() == System::Containers
             && (0..=self.cluster.config.containers.am_heartbeat).contains(&late);
-        let never_ran = match own.outcome {
-            Outcome::Killed => own.finish == Some(own.start),
-            Outcome::Incomplete => own.start == self.clock,
+        let never_ran = match ended.outcome {
+            Outcome::Killed => ended.finish == Some(ended.start),
+            Outcome::Incomplete => ended.start == self.clock,
             _ => false,
         };
-        (late == 0 || by_its_master || never_ran) && launched.node == own.node && launched.level == own.level
+        (late == 0 || by_its_master || never_ran) && launched.node == ended.node && launched.level == ended.level
     }
 
-    fn check_job(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let job = self.workload.job(own.job);
-        let again = self.outcomes[own.job.index()].replace(own.outcome).is_some();
-        self.expect(!again, "every job ends once", || self.job(own.job))?;
-        let launched = own.launch.is_some_and(|launch| (job.submit..=own.finish).contains(&launch));
-        self.expect(launched, "a job starts between its submission and its end", || format!("{own:?}"))?;
+    fn check_job(&mut self, job_ended: &JobEnded) -> Result<(), Error> {
+        let job = self.workload.job(job_ended.job);
+        let again = self.outcomes[job_ended.job.index()].replace(job_ended.outcome).is_some();
+        self.expect(!again, "every job ends once", || self.job(job_ended.job))?;
+        let launched = job_ended.launch.is_some_and(|launch| (job.submit..=job_ended.finish).contains(&launch));
+        self.expect(launched, "a job starts between its submission and its end", || format!("{job_ended:?}"))?;
         // What the master does at the end takes no slot, and others go on meanwhile.
         let cleanup = match self.cluster.system() {
             System::Containers => job.edges.cleanup.unwrap_or(self.cluster.config.jobs.cleanup_time),
             System::Slots => 0,
         };
-        let known = own.finish - self.cluster.commit(&job.edges) - cleanup;
+        let known = job_ended.finish - self.cluster.commit(&job.edges) - cleanup;
         self.expect(known >= self.clock, "time does not go back", || {
-            format!("{} ended at {known} ms", self.job(own.job))
+            format!("{} ended at {known} ms", self.job(job_ended.job))
         })?;
         self.clock = known;
         Ok(())
@@ -293,14 +298,18 @@ impl<'a> Checked<'a> {
         format!("{} of {}", self.workload.task_name(task), self.job(self.workload.job_of(task)))
     }
 
-    fn master(&self, own: &MasterLaunched) -> String {
-        let node = &self.cluster.node(own.node).name;
-        format!("the application master of {} at {} ms on node {node}", self.job(own.job), own.at)
+    fn master(&self, master_launched: &MasterLaunched) -> String {
+        let node = &self.cluster.node(master_launched.node).name;
+        format!(
+            "the application master of {} at {} ms on node {node}",
+            self.job(master_launched.job),
+            master_launched.at
+        )
     }
 
-    fn launch(&self, own: &Launched) -> String {
-        let node = &self.cluster.node(own.node).name;
-        format!("attempt {} of {} at {} ms on node {node}", own.attempt, self.task(own.task), own.at)
+    fn launch(&self, launched: &Launched) -> String {
+        let node = &self.cluster.node(launched.node).name;
+        format!("attempt {} of {} at {} ms on node {node}", launched.attempt, self.task(launched.task), launched.at)
     }
 }
 

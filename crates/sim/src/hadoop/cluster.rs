@@ -69,7 +69,7 @@ impl Machine {
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
         let reported = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
         // Alike nodes have what the file gives, and what the trace gives where the file is silent.
-        let own = |slots: Option<i64>, of_file: Option<u32>| {
+        let of_node = |slots: Option<i64>, of_file: Option<u32>| {
             reported(slots).filter(|_| !config.nodes.alike || of_file.is_none())
         };
         let offered = |amount: Option<i64>, of_file: Option<u32>| {
@@ -77,7 +77,7 @@ impl Machine {
         };
         let [maps, reduces] = config.nodes.slots();
         let [own_maps, own_reduces] =
-            [own(row.map_slots, config.nodes.map_slots), own(row.reduce_slots, config.nodes.reduce_slots)];
+            [of_node(row.map_slots, config.nodes.map_slots), of_node(row.reduce_slots, config.nodes.reduce_slots)];
         let usual = config.containers.node();
         let vcores = offered(row.cpu.map(|cpu| cpu / 1000), config.containers.vcores);
         let memory = offered(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb);
@@ -131,7 +131,7 @@ fn names_of_further(machines: &[Machine]) -> Result<Vec<String>, Error> {
 /// The amounts of the resources of these names, in their order.
 fn in_order(names: &[String], amount: impl Fn(&str) -> u64) -> [u64; FURTHER] {
     let mut all = [0; FURTHER];
-    all.iter_mut().zip(names).for_each(|(own, name)| *own = amount(name));
+    all.iter_mut().zip(names).for_each(|(of_node, name)| *of_node = amount(name));
     all
 }
 
@@ -293,8 +293,8 @@ impl Cluster {
         let mut assumed = [0; 4];
         for Machine { name, rack, mut offers, assumed: own, further: own_further, original } in machines {
             let [maps, reduces, memory, vcores] = own;
-            for (count, own) in assumed.iter_mut().zip([maps, reduces, memory, memory || vcores]) {
-                *count += u64::from(own);
+            for (count, map) in assumed.iter_mut().zip([maps, reduces, memory, memory || vcores]) {
+                *count += u64::from(map);
             }
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
@@ -608,7 +608,9 @@ impl Cluster {
 
     /// Amounts by name (`yarn.io/gpu=2,…`) as those resources. What no node has is left out: nobody could wait for it.
     pub(crate) fn further_of(&self, text: &str) -> [u64; FURTHER] {
-        in_order(&self.further, |name| amounts(text).filter(|(own, _)| *own == name).map(|(_, amount)| amount).sum())
+        in_order(&self.further, |name| {
+            amounts(text).filter(|(amount, _)| *amount == name).map(|(_, amount)| amount).sum()
+        })
     }
 
     /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.

@@ -83,11 +83,15 @@ impl<'w> CostModel<'w> {
     fn drawn(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Locality) -> Course {
         let (_, run) = self.made_up(task, kind, attempt, level);
         // The tries at a map are of another table.
-        let own = match kind {
+        let tried = match kind {
             Kind::Map => None,
-            Kind::Reduce => self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success),
+            Kind::Reduce => self
+                .workload
+                .logged_reduces(task)
+                .iter()
+                .find(|logged_reduce| logged_reduce.outcome == Outcome::Success),
         };
-        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), self.sort(&own)));
+        let (shuffle, sort) = tried.map_or((0, 0), |logged| (logged.shuffle.max(0), self.sort(&logged)));
         Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
 
@@ -97,18 +101,18 @@ impl<'w> CostModel<'w> {
         let factors = &self.cluster.config.cost.locality;
         let logged = tries.get(attempt as usize);
         match logged {
-            Some(own) if own.outcome == Outcome::Success => {
-                return course(Outcome::Success, scaled(own.run, level, own.level, factors));
+            Some(logged) if logged.outcome == Outcome::Success => {
+                return course(Outcome::Success, scaled(logged.run, level, logged.level, factors));
             }
-            Some(own) if own.outcome == Outcome::Failed => return course(Outcome::Failed, own.run),
+            Some(logged) if logged.outcome == Outcome::Failed => return course(Outcome::Failed, logged.run),
             _ => {}
         }
         if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
             return course(outcome, run);
         }
         // A try that the trace lost, or that only our schedule makes: the task's own success says best how long it takes.
-        if let Some(own) = tries.iter().find(|own| own.outcome == Outcome::Success) {
-            return course(Outcome::Success, scaled(own.run, level, own.level, factors));
+        if let Some(success) = tries.iter().find(|success| success.outcome == Outcome::Success) {
+            return course(Outcome::Success, scaled(success.run, level, success.level, factors));
         }
         let (outcome, run) = self.made_up(task, Kind::Map, attempt, level);
         course(outcome, run)
@@ -116,43 +120,45 @@ impl<'w> CostModel<'w> {
 
     fn reduce(&mut self, task: TaskId, attempt: u32) -> Course {
         let tries = self.workload.logged_reduces(task);
-        let as_logged = |own: &LoggedReduce, run: Ms| Course {
-            outcome: own.outcome,
+        let as_logged = |logged_reduce: &LoggedReduce, run: Ms| Course {
+            outcome: logged_reduce.outcome,
             run: possible(run),
-            sort: self.sort(own),
-            shuffle: own.shuffle.max(0),
+            sort: self.sort(logged_reduce),
+            shuffle: logged_reduce.shuffle.max(0),
         };
-        let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
-        if let Some((own, run)) = own.and_then(|own| Some((own, own.reduce?))) {
-            return as_logged(&own, run);
+        let of_this = tries
+            .get(attempt as usize)
+            .filter(|of_attempt| matches!(of_attempt.outcome, Outcome::Success | Outcome::Failed));
+        if let Some((logged, run)) = of_this.and_then(|logged| Some((logged, logged.reduce?))) {
+            return as_logged(&logged, run);
         }
         let course = |outcome, run: Ms| Course { outcome, run: run.max(0), sort: 0, shuffle: 0 };
         if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
             return course(outcome, run);
         }
-        let success = tries.iter().find(|own| own.outcome == Outcome::Success && own.reduce.is_some());
-        if let (None, Some((success, run))) = (own, success.and_then(|own| Some((own, own.reduce?)))) {
+        let success = tries.iter().find(|tried| tried.outcome == Outcome::Success && tried.reduce.is_some());
+        if let (None, Some((success, run))) = (of_this, success.and_then(|tried| Some((tried, tried.reduce?)))) {
             return as_logged(&success, run);
         }
         // Rumen keeps the outcome of a try whose times cannot be, and draws its run time.
         let (_, run) = self.made_up(task, Kind::Reduce, attempt, Locality::Off);
-        course(own.map_or(Outcome::Success, |own| own.outcome), run)
+        course(of_this.map_or(Outcome::Success, |logged| logged.outcome), run)
     }
 
     /// How long a reduce sorts. Mumak's model has no sort.
-    fn sort(&self, own: &LoggedReduce) -> Ms {
-        if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) }
+    fn sort(&self, logged_reduce: &LoggedReduce) -> Ms {
+        if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { logged_reduce.sort.max(0) }
     }
 
     /// Outcome and run time drawn from what the job's other attempts did, by Rumen's rules; from all jobs' if it has none.
     fn made_up(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Locality) -> (Outcome, Ms) {
         let job = self.workload.job_of(task);
         let workload = self.workload;
-        let own = self.observed[job.index()].get_or_insert_with(|| Box::new(Observed::of(workload, [job])));
+        let observed = self.observed[job.index()].get_or_insert_with(|| Box::new(Observed::of(workload, [job])));
         let mut draws = stream(self.seed, Purpose::MadeUpAttempt, &[u64::from(task.0), u64::from(attempt)]);
         let (fate, which, rank): (f64, f64, f64) = (draws.random(), draws.random(), draws.random());
-        let succeeds = kind == Kind::Reduce || own.succeeds(attempt, fate);
-        let run = own.draw(kind, level, which, rank).or_else(|| {
+        let succeeds = kind == Kind::Reduce || observed.succeeds(attempt, fate);
+        let run = observed.draw(kind, level, which, rank).or_else(|| {
             let all = || Box::new(Observed::of(workload, (0..workload.jobs().len()).map(JobId::at)));
             self.everywhere.get_or_insert_with(all).draw(kind, level, which, rank)
         });
@@ -207,16 +213,16 @@ pub(crate) fn undisturbed(workload: &Workload, cluster: &Cluster, task: TaskId) 
     let job = workload.job(workload.job_of(task));
     Some(match job.place(task).0 {
         Kind::Map => {
-            let own = workload.logged_maps(task).iter().find(|own| own.outcome == Outcome::Success)?;
-            possible(scaled(own.run, Locality::Node, own.level, &cost.locality))
+            let success = workload.logged_maps(task).iter().find(|success| success.outcome == Outcome::Success)?;
+            possible(scaled(success.run, Locality::Node, success.level, &cost.locality))
         }
         Kind::Reduce => {
-            let own = workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success)?;
-            let logged = possible(own.reduce?);
+            let success = workload.logged_reduces(task).iter().find(|success| success.outcome == Outcome::Success)?;
+            let logged = possible(success.reduce?);
             match cost.reduce {
                 ReduceModel::R0 => logged,
-                ReduceModel::R1 => job.typical_shuffle.unwrap_or(own.shuffle).max(0) + own.sort.max(0) + logged,
-                ReduceModel::R2 => shuffle_alone(job, cost.shuffle_rate) + own.sort.max(0) + logged,
+                ReduceModel::R1 => job.typical_shuffle.unwrap_or(success.shuffle).max(0) + success.sort.max(0) + logged,
+                ReduceModel::R2 => shuffle_alone(job, cost.shuffle_rate) + success.sort.max(0) + logged,
             }
         }
     })
@@ -264,17 +270,19 @@ impl Observed {
             let job = workload.job(job);
             for task in job.maps.clone().map(TaskId) {
                 let logged = workload.logged_maps(task);
-                let success = logged.iter().find(|own| own.outcome == Outcome::Success);
-                if let Some(own) = success {
-                    maps[own.level.index()].push(own.run);
-                    let failed = logged.iter().filter(|own| own.outcome == Outcome::Failed).count();
+                let success = logged.iter().find(|tried| tried.outcome == Outcome::Success);
+                if let Some(succeeded) = success {
+                    maps[succeeded.level.index()].push(succeeded.run);
+                    let failed = logged.iter().filter(|tried| tried.outcome == Outcome::Failed).count();
                     tries.resize(tries.len().max(failed + 1), 0);
                     tries[failed] += 1;
                 }
             }
             for task in job.reduces.clone().map(TaskId) {
                 let logged = workload.logged_reduces(task);
-                reduces.extend(logged.iter().find(|own| own.outcome == Outcome::Success).and_then(|own| own.reduce));
+                reduces.extend(
+                    logged.iter().find(|tried| tried.outcome == Outcome::Success).and_then(|tried| tried.reduce),
+                );
             }
         }
         Self { maps: maps.map(Cdf::of), reduces: Cdf::of(reduces), tries }

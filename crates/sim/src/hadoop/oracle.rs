@@ -29,9 +29,9 @@ impl<'a> Oracle<'a> {
     /// How much longer the shuffle of a reduce lasts after the last map if the reduce started before that map ended,
     /// ms. Negative if it is shorter; 0 if the log does not say.
     pub fn first_wave_shuffle(&self, job: JobId) -> Ms {
-        let own = self.world.workload.job(job);
+        let entry = self.world.workload.job(job);
         let logged = (self.world.cluster.config.cost.reduce == ReduceModel::R1)
-            .then(|| Some(own.first_shuffle? - own.typical_shuffle?));
+            .then(|| Some(entry.first_shuffle? - entry.typical_shuffle?));
         logged.flatten().unwrap_or(0)
     }
 }

@@ -68,8 +68,8 @@ impl Resources {
     /// Whether there is enough of each for a demand. An empty demand always fits.
     #[inline]
     pub fn holds(self, demand: Resources) -> bool {
-        let [own, other] = [self.further, demand.further];
-        self.cpu >= demand.cpu && self.memory >= demand.memory && own[0] >= other[0] && own[1] >= other[1]
+        let [has, other] = [self.further, demand.further];
+        self.cpu >= demand.cpu && self.memory >= demand.memory && has[0] >= other[0] && has[1] >= other[1]
     }
 
     /// How many such demands fit side by side; `u64::MAX` for an empty demand.
@@ -97,11 +97,11 @@ impl Resources {
     #[inline]
     #[must_use]
     pub fn zip(self, other: Resources, join: impl Fn(u64, u64) -> u64) -> Resources {
-        let [own, further] = [self.further, other.further];
+        let [has, further] = [self.further, other.further];
         Resources {
             cpu: join(self.cpu, other.cpu),
             memory: join(self.memory, other.memory),
-            further: [join(own[0], further[0]), join(own[1], further[1])],
+            further: [join(has[0], further[0]), join(has[1], further[1])],
         }
     }
 }

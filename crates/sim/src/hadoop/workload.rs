@@ -206,7 +206,7 @@ impl Tries<'_> {
         match self {
             Self::Map(tries) => tries.iter().for_each(|logged| logged.pack(words)),
             Self::Reduce(tries) => tries.iter().for_each(|logged| logged.pack(words)),
-            Self::Packed(own) => words.extend_from_slice(own),
+            Self::Packed(words_of_it) => words.extend_from_slice(words_of_it),
         }
     }
 }
@@ -310,8 +310,8 @@ impl Workload {
         let rack_of: BTreeMap<NodeId, usize> =
             racks.iter().enumerate().flat_map(|(rack, nodes)| nodes.iter().map(move |&node| (node, rack))).collect();
         for number in 0..self.tasks.len() {
-            let own = self.range(TaskId::at(number), self.replicas.len(), |task| task.replicas);
-            let Some(replicas) = self.replicas.get_mut(own) else { continue };
+            let range = self.range(TaskId::at(number), self.replicas.len(), |task| task.replicas);
+            let Some(replicas) = self.replicas.get_mut(range) else { continue };
             let mut draws = stream(seed, Purpose::MovedInput, &[number as u64]);
             move_replicas(replicas, racks, &rack_of, &mut draws);
         }

@@ -125,13 +125,13 @@ impl ClusterConfig {
         let explained = |error| explain_toml(&error, &text, &path.display().to_string(), remedy);
         let alone: Self = toml::from_str(&text).map_err(explained)?;
         alone.check_values().map_err(|problem| named(format!("{problem}; {remedy}")))?;
-        let own: Table = toml::from_str(&text).map_err(explained)?;
+        let table: Table = toml::from_str(&text).map_err(explained)?;
         let mut all = settings.clone();
-        let gives = |key: &str| own.get("machines").is_some_and(|machines| machines.get(key).is_some());
+        let gives = |key: &str| table.get("machines").is_some_and(|machines| machines.get(key).is_some());
         if gives("count") || gives("cores") {
             forget_names(&mut all);
         }
-        lay_over(&mut all, own);
+        lay_over(&mut all, table);
         Ok(all)
     }
 
@@ -152,7 +152,7 @@ impl ClusterConfig {
             self.nodes.clones = Some(count);
         }
         match &mut self.machines.count {
-            Some(own) => *own = count,
+            Some(known) => *known = count,
             None => self.machines.clones = Some(count),
         }
     }

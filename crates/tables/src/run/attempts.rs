@@ -275,9 +275,9 @@ impl AttemptBatches {
         batch.set_numbers("sort_finish", &rows.sort_finish);
         batch.set_numbers("finish", &rows.finish);
         let node = |node: &u32| (*node != NONE).then(|| names.node(*node));
-        batch.set_known_texts("host", rows.node.iter().map(|own| Some(node(own)?.0)));
-        batch.set_known_texts("rack", rows.node.iter().map(|own| node(own)?.1));
-        batch.set_known_texts("locality", rows.locality.iter().map(|own| Some((*own)?.as_str())));
+        batch.set_known_texts("host", rows.node.iter().map(|row| Some(node(row)?.0)));
+        batch.set_known_texts("rack", rows.node.iter().map(|row| node(row)?.1));
+        batch.set_known_texts("locality", rows.locality.iter().map(|row| Some((*row)?.as_str())));
         batch.set_truths("speculative", &rows.speculative);
         batch.set_known_texts("error", rows.error.iter().copied());
         batch.set_numbers("cpu_request", &rows.cpu_request);

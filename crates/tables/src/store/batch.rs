@@ -71,7 +71,7 @@ impl Batch<'_> {
     pub fn set(&mut self, name: &'static str, column: ArrayRef) {
         let place = self.schema.index_of(name).ok();
         match place.and_then(|place| self.columns.get_mut(place)) {
-            Some(own) => *own = Some(column),
+            Some(of_place) => *of_place = Some(column),
             None => self.odd = Some(name),
         }
     }

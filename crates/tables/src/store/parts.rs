@@ -84,10 +84,10 @@ pub fn join_parts<'p>(
     let alone = parts.len() == 1;
     for (number, (part, files)) in parts.enumerate() {
         for table in TABLES_IN_PARTS {
-            let own = format!("{table}.parquet");
-            let name = if alone { own.clone() } else { format!("{table}/part-{number:05}.parquet") };
-            link(&part.join(&own), &dir.join(&name))?;
-            manifest.files.extend(files.get(&own).map(|entry| (name, entry.clone())));
+            let file = format!("{table}.parquet");
+            let name = if alone { file.clone() } else { format!("{table}/part-{number:05}.parquet") };
+            link(&part.join(&file), &dir.join(&name))?;
+            manifest.files.extend(files.get(&file).map(|entry| (name, entry.clone())));
         }
     }
     if !alone {

@@ -230,8 +230,8 @@ fn read<R: Row>(dir: &Path, files: &Inventory, names: Option<&[&str]>) -> Result
     for file in &files {
         let (_, metadata) = file.open()?;
         check_schema::<R>(metadata.schema(), names).map_err(failed(&file.path, "read"))?;
-        let own = metadata.metadata().file_metadata().num_rows();
-        rows = rows.saturating_add(u64::try_from(own).unwrap_or(0));
+        let found = metadata.metadata().file_metadata().num_rows();
+        rows = rows.saturating_add(u64::try_from(found).unwrap_or(0));
     }
     let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
     Ok(TableReader { files, names, rows, row: PhantomData })

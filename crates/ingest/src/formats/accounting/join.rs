@@ -103,12 +103,12 @@ impl Join {
     }
 
     fn take(&mut self, fact: &Fact<'_>, system: &System, sink: &mut dyn Sink) -> Result<(), Error> {
-        let own = id_of(fact.value);
-        if !self.ends.is_empty() && id_of(&self.entries) != own {
+        let id = id_of(fact.value);
+        if !self.ends.is_empty() && id_of(&self.entries) != id {
             self.end_id(sink)?;
         }
         if self.ends.len() >= MOST_RECORDS {
-            return Err(too_many(own, system));
+            return Err(too_many(id, system));
         }
         self.entries.extend_from_slice(fact.value);
         self.ends.push(self.entries.len());

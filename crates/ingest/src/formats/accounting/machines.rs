@@ -121,8 +121,8 @@ impl<'a> OnHosts<'a> {
     pub(super) fn push(one: &Try<'a>, submit: Option<i64>, tries: &mut Sorter) -> Result<(), Error> {
         let Some(start) = one.start else { return Ok(()) };
         let end = one.end.or_else(|| start.checked_add(one.run?));
-        let own = Self { end, hosts: one.hosts };
-        let value = postcard::to_allocvec(&own).map_err(encoding(Path::new("a try")))?;
+        let seen = Self { end, hosts: one.hosts };
+        let value = postcard::to_allocvec(&seen).map_err(encoding(Path::new("a try")))?;
         let task = submit.map_or(Key::None, |submit| Key::Number(in_order(submit)));
         tries.push(&Fact { job: Key::Number(in_order(start)), task, time: start, value: &value })
     }

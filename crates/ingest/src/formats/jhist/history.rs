@@ -119,7 +119,7 @@ impl History {
     }
 
     fn describe_job(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
-        self.own(fields.job_id.as_str())?;
+        self.is_of_job(fields.job_id.as_str())?;
         self.is_uber |= fields.uberized.0;
         let job = &mut self.job;
         job.name = fields.job_name.into_owned().or(job.name.take());
@@ -134,7 +134,7 @@ impl History {
     }
 
     fn end_job(&mut self, fields: Fields<'_>, outcome: Outcome) -> Result<(), Cause> {
-        self.own(fields.job_id.as_str())?;
+        self.is_of_job(fields.job_id.as_str())?;
         self.job.finish = time(fields.finish_time).or(self.job.finish);
         self.job.outcome = outcome_of(fields.job_status.as_str()).unwrap_or(outcome);
         let id = self.job.job_id.clone();
@@ -148,7 +148,7 @@ impl History {
     fn start_master(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
         let (job, number) =
             fields.application_attempt_id.as_str().and_then(split_master_id).ok_or(cause::DAMAGED_EVENT)?;
-        self.own(Some(&format!("job_{job}")))?;
+        self.is_of_job(Some(&format!("job_{job}")))?;
         let (start, host) = self.masters.entry(number).or_default();
         *start = start.or(time(fields.start_time));
         *host = host.take().or(fields.node_manager_host.as_str().and_then(|name| place(name).0));
@@ -243,7 +243,7 @@ impl History {
     }
 
     /// Takes over the job's id. It is an error if the event belongs to another job.
-    fn own(&mut self, job_id: Option<&str>) -> Result<(), Cause> {
+    fn is_of_job(&mut self, job_id: Option<&str>) -> Result<(), Cause> {
         let job_id = job_id.ok_or(cause::DAMAGED_EVENT)?;
         if self.job.job_id.is_empty() {
             self.job.job_id = job_id.to_owned();
@@ -253,13 +253,13 @@ impl History {
         Ok(())
     }
 
-    /// As [`Self::own`], with the id of a task without its `task_`: `1_2_m_000003` is of the job `job_1_2`.
-    fn own_task(&mut self, task: &str) -> Result<(), Cause> {
+    /// As [`Self::is_of_job`], with the id of a task without its `task_`: `1_2_m_000003` is of the job `job_1_2`.
+    fn task_is_of_job(&mut self, task: &str) -> Result<(), Cause> {
         let numbers = task.split_once('_').and_then(|(cluster, rest)| Some((cluster, rest.split('_').next()?)));
         let (cluster, job) = numbers.ok_or(cause::DAMAGED_EVENT)?;
-        match self.job.job_id.strip_prefix("job_").and_then(|own| own.split_once('_')) {
-            Some(own) if own == (cluster, job) => Ok(()),
-            _ => self.own(Some(&format!("job_{cluster}_{job}"))),
+        match self.job.job_id.strip_prefix("job_").and_then(|id| id.split_once('_')) {
+            Some(parts) if parts == (cluster, job) => Ok(()),
+            _ => self.is_of_job(Some(&format!("job_{cluster}_{job}"))),
         }
     }
 
@@ -272,7 +272,7 @@ impl History {
 
     /// The place in `tasks` of the task `task_<task>`. The first event with a type decides its kind.
     fn task_place(&mut self, task: &str, task_type: Option<&str>) -> Result<usize, Cause> {
-        self.own_task(task)?;
+        self.task_is_of_job(task)?;
         let place = match self.task_places.get(task) {
             Some(&place) => place,
             None => self.add_task(task),

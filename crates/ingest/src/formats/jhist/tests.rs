@@ -196,8 +196,8 @@ fn each_application_master_is_an_attempt_at_one_task() {
     assert_eq!((task_id.as_str(), *kind), ("job_1_0002_master", TaskKind::Master));
     assert_eq!((*start, *finish, *outcome), (Some(100), Some(900), Outcome::Success));
     let of = |number: usize| {
-        let own = &record.attempts[number];
-        (own.attempt, own.start, own.finish, own.outcome, own.host.as_deref())
+        let attempt = &record.attempts[number];
+        (attempt.attempt, attempt.start, attempt.finish, attempt.outcome, attempt.host.as_deref())
     };
     assert_eq!(of(0), (0, Some(100), None, Outcome::Unknown, Some("h1")));
     assert_eq!(of(1), (1, Some(400), Some(900), Outcome::Success, Some("h2")));

@@ -123,7 +123,7 @@ impl<V> Event<V> {
     /// The same with what its content says.
     fn with(&self, content: Seen) -> Seen {
         let bare = self.bare(content.what.clone());
-        let or = |own: String, other: String| if own.is_empty() { other } else { own };
+        let or = |first: String, other: String| if first.is_empty() { other } else { first };
         Seen {
             namespace: or(content.namespace, bare.namespace),
             name: or(content.name, bare.name),
@@ -149,7 +149,7 @@ pub(super) fn read(about: &ObjectRef, text: &[u8]) -> Result<Heard, serde_json::
         ("pods", "" | "status") => "Pod",
         ("jobs", "" | "status") => "Job",
         ("nodes", "") => "Node",
-        (resource, "") => match OWNERS.iter().find(|(own, _)| *own == resource) {
+        (resource, "") => match OWNERS.iter().find(|(owner, _)| *owner == resource) {
             Some((_, kind)) => kind,
             None => return Ok(Heard::Other),
         },

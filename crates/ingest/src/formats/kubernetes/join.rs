@@ -171,8 +171,8 @@ fn of_workloads(lives: Vec<Life>, jobs: &[JobLife], pods: &[PodLife]) -> Vec<Don
     let created: Vec<Option<Ms>> = lives.iter().map(|life| life.created).collect();
     let mut of_each: Vec<Vec<&PodLife>> = vec![Vec::new(); lives.len()];
     for pod in pods {
-        if let Some(own) = of_each.get_mut(last_then(&created, pod.created, NEAR)) {
-            own.push(pod);
+        if let Some(pods) = of_each.get_mut(last_then(&created, pod.created, NEAR)) {
+            pods.push(pod);
         }
     }
     let with_user: Vec<&JobLife> = jobs.iter().filter(|job| job.user.is_some()).collect();
@@ -246,8 +246,8 @@ fn without_workload(key: &str, jobs: Vec<JobLife>, pods: Vec<PodLife>) -> Vec<Do
                 all.len() - 1
             }
         };
-        if let Some(own) = all.get_mut(at) {
-            own.pods.push(pod);
+        if let Some(known) = all.get_mut(at) {
+            known.pods.push(pod);
         }
     }
     all.sort_by_key(Pods::submit);

@@ -50,8 +50,8 @@ impl Seen {
 
     /// The latest time in it.
     pub(super) fn latest(&self) -> Option<Ms> {
-        let own = [self.created, self.deleted, self.at].into_iter().flatten();
-        own.chain(self.what.latest()).max()
+        let times = [self.created, self.deleted, self.at].into_iter().flatten();
+        times.chain(self.what.latest()).max()
     }
 }
 

@@ -176,12 +176,12 @@ fn grouped<V: DeserializeOwned>(
     let (mut key, mut values) = (String::new(), Vec::new());
     let mut before: Vec<u8> = Vec::new();
     sorter.visit(|fact| {
-        let Key::Text(own) = fact.job else { return Ok(()) };
-        if own != key {
+        let Key::Text(id) = fact.job else { return Ok(()) };
+        if id != key {
             if !values.is_empty() {
                 see(&key, std::mem::take(&mut values), sink)?;
             }
-            own.clone_into(&mut key);
+            id.clone_into(&mut key);
         } else if before == fact.value {
             return Ok(());
         }

@@ -38,7 +38,7 @@ pub(super) enum Must {
 
 impl Dependency {
     /// Reads the text for a job; `None` if it asks for anything else than ends.
-    pub(super) fn parse(text: &str, own: Id) -> Option<Self> {
+    pub(super) fn parse(text: &str, waiting: Id) -> Option<Self> {
         let mut found = Self::default();
         for clause in text.split(',') {
             if clause == "singleton" {
@@ -54,7 +54,7 @@ impl Dependency {
             };
             for id in list.split(':') {
                 let of = id_of(id)?;
-                let of = if kind == "aftercorr" { corresponding(of, own) } else { of };
+                let of = if kind == "aftercorr" { corresponding(of, waiting) } else { of };
                 found.ends.push(End { of, must });
             }
         }
@@ -74,22 +74,26 @@ fn id_of(text: &str) -> Option<Id> {
 }
 
 /// The task of an array for which a task of another waits.
-fn corresponding(array: Id, own: Id) -> Id {
-    if let (Part::Whole, Part::Task(_)) = (array.part, own.part) { Id { part: own.part, ..array } } else { array }
+fn corresponding(array: Id, waiting: Id) -> Id {
+    if let (Part::Whole, Part::Task(_)) = (array.part, waiting.part) {
+        Id { part: waiting.part, ..array }
+    } else {
+        array
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ends(text: &str, own: Id) -> Option<Vec<(String, Must)>> {
-        let found = Dependency::parse(text, own)?;
+    fn ends(text: &str, waiting: Id) -> Option<Vec<(String, Must)>> {
+        let found = Dependency::parse(text, waiting)?;
         Some(found.ends.into_iter().map(|end| (end.of.to_string(), end.must)).collect())
     }
 
     #[test]
     fn every_kind_that_waits_for_ends_is_read() {
-        let own = Id { number: 30, part: Part::Task(4), again: 0 };
+        let waiting = Id { number: 30, part: Part::Task(4), again: 0 };
         for (text, expected) in [
             ("afterok:11,afterany:12:9", vec![("9", Must::Any), ("11", Must::Succeed), ("12", Must::Any)]),
             ("afterok:15_3", vec![("15_3", Must::Succeed)]),
@@ -98,12 +102,12 @@ mod tests {
             ("singleton", Vec::new()),
         ] {
             let expected = expected.into_iter().map(|(id, must)| (id.to_owned(), must)).collect();
-            assert_eq!(ends(text, own), Some(expected), "{text}");
+            assert_eq!(ends(text, waiting), Some(expected), "{text}");
         }
-        assert!(Dependency::parse("singleton", own).is_some_and(|found| found.singleton));
+        assert!(Dependency::parse("singleton", waiting).is_some_and(|found| found.singleton));
         for other in ["after:13", "after:13+5", "afterok:1?afterok:2", "afterok:1,after:2", "expand:4", "afterok:x", ""]
         {
-            assert_eq!(ends(other, own), None, "{other}");
+            assert_eq!(ends(other, waiting), None, "{other}");
         }
         assert_eq!(ends("aftercorr:19", Id::whole(30)), Some(vec![("19".to_owned(), Must::Succeed)]));
     }

@@ -279,8 +279,8 @@ impl Fields {
         for column in (0..columns).rev() {
             for left in 0..=extra {
                 let found = self.best(line, column, (extra, left), &ways);
-                if let Some(own) = ways.get_mut(column).and_then(|own| own.get_mut(left)) {
-                    *own = found;
+                if let Some(way) = ways.get_mut(column).and_then(|way| way.get_mut(left)) {
+                    *way = found;
                 }
             }
         }
@@ -293,16 +293,17 @@ impl Fields {
         let most = if shape.is_free() { left } else { 0 };
         let mut best: Option<Way> = None;
         for taken in 0..=most {
-            let Some(rest) = ways.get(column + 1).and_then(|own| own.get(left - taken)).copied().flatten() else {
+            let Some(rest) = ways.get(column + 1).and_then(|way| way.get(left - taken)).copied().flatten() else {
                 continue;
             };
             let (Some(&(from, _)), Some(&(_, to))) = (self.spans.get(first), self.spans.get(first + taken)) else {
                 continue;
             };
             let Some(text) = line.get(from..to).filter(|text| shape.fits(text)) else { continue };
-            let own = if taken > 0 { shape.score_joined(text, self.between()) } else { Some(self.score(column, text)) };
-            let Some(own) = own else { continue };
-            let way = Way { score: own + rest.score, taken, is_alone: rest.is_alone };
+            let reached =
+                if taken > 0 { shape.score_joined(text, self.between()) } else { Some(self.score(column, text)) };
+            let Some(score) = reached else { continue };
+            let way = Way { score: score + rest.score, taken, is_alone: rest.is_alone };
             best = Some(match best {
                 Some(other) if other.score > way.score => other,
                 Some(other) if other.score == way.score => Way { is_alone: false, ..other },
@@ -328,7 +329,7 @@ fn for_each_place(byte: u8, line: &[u8], mut see: impl FnMut(usize)) {
         }
     }
     let from = line.len() - rest.len();
-    rest.iter().enumerate().filter(|(_, own)| **own == byte).for_each(|(place, _)| see(from + place));
+    rest.iter().enumerate().filter(|(_, found)| **found == byte).for_each(|(place, _)| see(from + place));
 }
 
 /// A way to join fields.

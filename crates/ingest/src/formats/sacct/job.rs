@@ -351,10 +351,10 @@ impl<'a> Job<'a> {
 
     /// Whether a row with the same id is another copy of this one, if both are of one user.
     pub(super) fn is_same_row(&self, other: &Self) -> bool {
-        let is_same_part = |(own, known): (&Try<'_>, &Try<'_>)| {
-            known.times.submit == own.times.submit
-                && known.is_resized == own.is_resized
-                && (!own.is_resized || known.times.start == own.times.start)
+        let is_same_part = |(new, known): (&Try<'_>, &Try<'_>)| {
+            known.times.submit == new.times.submit
+                && known.is_resized == new.is_resized
+                && (!new.is_resized || known.times.start == new.times.start)
         };
         self.pending == other.pending && self.tries.iter().zip(&other.tries).all(is_same_part)
     }

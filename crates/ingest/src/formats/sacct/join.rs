@@ -323,18 +323,18 @@ fn different<'r>(rows: &'r [u8], ends: &[usize], sink: &mut dyn Sink) -> Vec<Job
     let mut known: Vec<(Job<'r>, &'r [u8])> = Vec::with_capacity(1);
     // Of whom the last one is, if any of its copies says it.
     let mut user = "";
-    for own in all {
-        let is_of_user = user.is_empty() || own.0.user.is_empty() || user == own.0.user;
-        let Some(copy) = known.last_mut().filter(|(other, _)| is_of_user && own.0.is_same_row(other)) else {
-            user = own.0.user;
-            known.push(own);
+    for seen in all {
+        let is_of_user = user.is_empty() || seen.0.user.is_empty() || user == seen.0.user;
+        let Some(copy) = known.last_mut().filter(|(other, _)| is_of_user && seen.0.is_same_row(other)) else {
+            user = seen.0.user;
+            known.push(seen);
             continue;
         };
-        user = if user.is_empty() { own.0.user } else { user };
+        user = if user.is_empty() { seen.0.user } else { user };
         let has_ended = copy.0.tries.iter().all(|known| known.state.has_ended());
         sink.skip(if has_ended { cause::DUPLICATE_ROW } else { cause::UNFINISHED_COPY_REPLACED }, 1);
-        if (progress(&own.0), own.1) > (progress(&copy.0), copy.1) {
-            *copy = own;
+        if (progress(&seen.0), seen.1) > (progress(&copy.0), copy.1) {
+            *copy = seen;
         }
     }
     let start = |job: &Job<'_>| job.tries.first().map(|one| (one.times.submit, one.times.start));

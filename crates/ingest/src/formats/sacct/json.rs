@@ -463,9 +463,14 @@ impl Job<'_> {
         let state = self.state.as_ref().map(|state| state.current.0.as_str()).filter(|state| !state.is_empty());
         let state = state.ok_or_else(|| lacks("state.current", "none"))?;
         let association = self.association.as_ref();
-        let own = |leaf: &'_ Leaf<'_>| !leaf.text().is_empty();
-        let user = if own(&self.user) { Some(&self.user) } else { association.map(|own| &own.user) };
-        let account = if own(&self.account) { Some(&self.account) } else { association.map(|own| &own.account) };
+        let has_text = |leaf: &'_ Leaf<'_>| !leaf.text().is_empty();
+        let user =
+            if has_text(&self.user) { Some(&self.user) } else { association.map(|association| &association.user) };
+        let account = if has_text(&self.account) {
+            Some(&self.account)
+        } else {
+            association.map(|association| &association.account)
+        };
         let required = self.required.as_ref();
         let tres = self.tres.as_ref();
         let mut row = Row {
@@ -477,7 +482,7 @@ impl Job<'_> {
             account: account.map(Leaf::text).unwrap_or_default(),
             partition: self.partition.text(),
             qos: one_qos(self.qos.text(), self.qosreq.text()),
-            reservation: self.reservation.as_ref().map(|own| own.name.text()).unwrap_or_default(),
+            reservation: self.reservation.as_ref().map(|reservation| reservation.name.text()).unwrap_or_default(),
             constraints: self.constraints.text(),
             priority: self.priority.number(),
             by_backfill: self.has_flag("STARTED_ON_BACKFILL") && !self.has_flag("STARTED_ON_SCHEDULE"),

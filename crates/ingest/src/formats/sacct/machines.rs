@@ -217,8 +217,8 @@ impl Sweep {
             None => self.share(&places, one.cpus),
         }
         let kind = self.kind_of(&places);
-        if let Some(own) = kind.and_then(|kind| self.of_kind.get_mut(kind.number())) {
-            own.add(one.cpus);
+        if let Some(of_kind) = kind.and_then(|kind| self.of_kind.get_mut(kind.number())) {
+            of_kind.add(one.cpus);
         }
         // What runs on need not be looked for.
         if let Some(end) = one.end {
@@ -252,8 +252,8 @@ impl Sweep {
             let kind = self.kinds.keep(kind_and_number(host).0);
             self.nodes.resize(self.names.len(), Node { kind, ..Node::default() });
             self.of_kind.resize(self.kinds.len(), Use::default());
-            if let Some(own) = self.of_kind.get_mut(kind.number()) {
-                own.nodes += 1;
+            if let Some(of_kind) = self.of_kind.get_mut(kind.number()) {
+                of_kind.nodes += 1;
             }
         }
         place
@@ -297,8 +297,8 @@ impl Sweep {
     fn cpus(&self) -> Vec<u32> {
         let mut largest: Vec<u64> = vec![0; self.of_kind.len()];
         let raise = |largest: &mut Vec<u64>, kind: TextId, to: u64| {
-            if let Some(own) = largest.get_mut(kind.number()) {
-                *own = (*own).max(to);
+            if let Some(most) = largest.get_mut(kind.number()) {
+                *most = (*most).max(to);
             }
         };
         self.nodes.iter().for_each(|node| raise(&mut largest, node.kind, node.most()));
@@ -309,18 +309,18 @@ impl Sweep {
             .collect();
         // What all nodes of a kind had in use at once says nothing about each if they are not alike.
         let mut alike = vec![true; largest.len()];
-        for (node, _) in self.nodes.iter().zip(&own_size).filter(|(_, own)| **own) {
+        for (node, _) in self.nodes.iter().zip(&own_size).filter(|(_, node)| **node) {
             if let Some(alike) = alike.get_mut(node.kind.number()) {
                 *alike = false;
             }
         }
-        for ((own, used), alike) in largest.iter_mut().zip(&self.of_kind).zip(alike) {
+        for ((most, used), alike) in largest.iter_mut().zip(&self.of_kind).zip(alike) {
             if alike {
-                *own = (*own).max(used.most.div_ceil(used.nodes.max(1)));
+                *most = (*most).max(used.most.div_ceil(used.nodes.max(1)));
             }
         }
         let of_kind = |node: &Node| largest.get(node.kind.number()).copied().unwrap_or(0);
-        let of = |(node, own): (&Node, &bool)| if *own { node.most() } else { of_kind(node) };
+        let of = |(node, by_itself): (&Node, &bool)| if *by_itself { node.most() } else { of_kind(node) };
         self.nodes.iter().zip(&own_size).map(|node| u32::try_from(of(node)).unwrap_or(u32::MAX)).collect()
     }
 }

@@ -53,8 +53,8 @@ pub(super) struct Row<'a> {
 }
 
 /// The QOS of a row. Since 24.11, a job may ask for several, of which the one that it ran under counts, or else the first.
-pub(super) fn one_qos<'a>(own: &'a str, asked: &'a str) -> &'a str {
-    let all = if own.is_empty() { asked } else { own };
+pub(super) fn one_qos<'a>(given: &'a str, asked: &'a str) -> &'a str {
+    let all = if given.is_empty() { asked } else { given };
     all.split(',').next().unwrap_or_default()
 }
 

@@ -93,7 +93,7 @@ impl World {
     pub(super) fn of(census: &Census, machines: &Machines) -> Self {
         let largest = machines.largest().or(census.on_each).unwrap_or(0);
         let fitting = census.unknown.iter().take_while(|&(&cpus, _)| cpus <= largest);
-        let (fit, spread) = fitting.fold((0_u64, 0_u64), |sum, (_, own)| (sum.0 + own.0, sum.1 + own.1));
+        let (fit, spread) = fitting.fold((0_u64, 0_u64), |sum, (_, score)| (sum.0 + score.0, sum.1 + score.1));
         Self {
             is_packed: fit >= FEWEST && spread * 100 <= fit * (100 - PACKED_SHARE),
             allocates_memory: census.has_memory || !census.is_listed,

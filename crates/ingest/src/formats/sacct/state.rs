@@ -71,8 +71,8 @@ impl Standing {
             _ if ran && has("NODE_FAIL") => State::Ended(Outcome::Lost),
             _ if ran && is_given_back => State::Ended(Outcome::Evicted),
             _ => {
-                let own = words.iter().find(|word| !BESIDE.contains(word)).or(words.first());
-                own.and_then(|word| State::of_word(word)).unwrap_or(State::Pending)
+                let main = words.iter().find(|word| !BESIDE.contains(word)).or(words.first());
+                main.and_then(|word| State::of_word(word)).unwrap_or(State::Pending)
             }
         };
         Self {

@@ -628,7 +628,7 @@ fn lists_of_24_11_have_new_fields() {
         "{header}\n13152349774512867328||76|odd | name||1||high,low|sBD1|||100|sbatch --comment=a|b -n1|00:00:03|COMPLETED\n\
          13152349774466280448||77|plain||1|low|high,low|sBD2||/dev/null|100|sbatch -n1|00:00:03|COMPLETED\n"
     ));
-    let names: Vec<_> = found.jobs.iter().map(|own| (own.job.name.as_deref(), own.job.qos.as_deref())).collect();
+    let names: Vec<_> = found.jobs.iter().map(|job| (job.job.name.as_deref(), job.job.qos.as_deref())).collect();
     assert_eq!(names, [(Some("odd | name"), Some("high")), (Some("plain"), Some("low"))]);
     assert_eq!(found.skipped.get("ambiguous-line"), None);
     let json = NEWER.replace(r#""qos":"q""#, r#""qos":"","qosreq":"b,a""#);

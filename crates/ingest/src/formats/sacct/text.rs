@@ -37,9 +37,9 @@ pub(super) fn read(
     let headless = without_header(input.fill_buf().map_err(failed)?, given);
     let mut lines = Lines::new(input, MAX_LINE);
     let Some((number, first)) = first_line(&mut lines).map_err(failed)? else { return Ok(()) };
-    let own = Header::parse(&first);
-    let has_header = own.is_some();
-    let Some(header) = own.or(headless) else {
+    let of_file = Header::parse(&first);
+    let has_header = of_file.is_some();
+    let Some(header) = of_file.or(headless) else {
         let found = if is_fixed_width(&first, None) { "columns of fixed width" } else { "another first line" };
         return Err(refused(path, found));
     };

@@ -133,14 +133,14 @@ impl Waits {
             Some(state) if state.has_ended() => Ended::Badly,
             _ => Ended::No,
         };
-        let own = One { id: job.id, submit: job.submit().unwrap_or(i64::MAX), ended };
+        let waiting = One { id: job.id, submit: job.submit().unwrap_or(i64::MAX), ended };
         let is_singleton = waits_for.as_ref().is_some_and(|waits_for| waits_for.singleton);
         // A list that is cut here would be another one, so that what needs it is left out.
         if let Some(number) = self.numbers.get_mut(&job.id.number) {
             self.left = self.left.saturating_sub(1);
             number.is_reused |= job.id.again > 0;
             if self.left > 0 {
-                number.all.push(own);
+                number.all.push(waiting);
             }
         }
         if let Some(all) = self.alike.get_mut(job.user).and_then(|names| names.get_mut(job.name)) {
@@ -156,7 +156,7 @@ impl Waits {
             return None;
         }
         let alike = is_singleton.then(|| (job.user.to_owned(), job.name.to_owned()));
-        self.asking.push(Asking { own, ends: waits_for.ends.into_boxed_slice(), alike });
+        self.asking.push(Asking { own: waiting, ends: waits_for.ends.into_boxed_slice(), alike });
         number
     }
 
@@ -205,13 +205,13 @@ impl Waits {
     }
 
     /// The jobs whose end is meant.
-    fn meant(&self, own: &One, End { of, must }: End, looks: &mut usize) -> Result<Vec<One>, Problem> {
+    fn meant(&self, waiting: &One, End { of, must }: End, looks: &mut usize) -> Result<Vec<One>, Problem> {
         let number = self.numbers.get(&of.number);
         let all = number.map_or(&[][..], |number| number.all.as_slice());
         let meant = match of.part {
             Part::Whole => {
                 *looks = looks.checked_sub(all.len()).ok_or(Problem::TooMany)?;
-                let last = all.iter().map(|one| one.submit).filter(|&at| at <= own.submit).max();
+                let last = all.iter().map(|one| one.submit).filter(|&at| at <= waiting.submit).max();
                 let is_last = |one: &&One| number.is_none_or(|number| !number.is_reused) || Some(one.submit) == last;
                 all.iter().filter(is_last).copied().collect()
             }
@@ -220,21 +220,21 @@ impl Waits {
                 let from = all.partition_point(|one| one.id.listed() < of);
                 let to = all.partition_point(|one| one.id.listed() <= of);
                 let of_id = all.get(from..to).unwrap_or_default();
-                let later = of_id.partition_point(|one| one.submit <= own.submit);
+                let later = of_id.partition_point(|one| one.submit <= waiting.submit);
                 of_id.get(later.saturating_sub(1)).copied().into_iter().collect::<Vec<_>>()
             }
         };
         // A job waits for earlier ones only.
-        if meant.is_empty() || of.number >= own.id.number {
+        if meant.is_empty() || of.number >= waiting.id.number {
             return Err(Problem::Unknown);
         }
         if are_hopeless(&meant, must) { Err(Problem::NeverSatisfied) } else { Ok(meant) }
     }
 
     /// The earlier jobs of the same name and user, from the last one on that waits for all before it.
-    fn earlier(&self, own: Id, user: &str, name: &str) -> impl Iterator<Item = Id> {
+    fn earlier(&self, waiting: Id, user: &str, name: &str) -> impl Iterator<Item = Id> {
         let alike = self.alike.get(user).and_then(|names| names.get(name)).map_or(&[][..], Vec::as_slice);
-        let until = alike.partition_point(|&(other, _)| other < own);
+        let until = alike.partition_point(|&(other, _)| other < waiting);
         let before = alike.get(..until).unwrap_or_default();
         let from = before.iter().rposition(|&(_, is_singleton)| is_singleton).unwrap_or(0);
         before.get(from..).unwrap_or_default().iter().map(|&(id, _)| id)

@@ -279,11 +279,11 @@ impl<'p> Application<'p> {
             self.hand_over(oldest, sink)?;
         }
         self.any_job = true;
-        let own = start.properties.unwrap_or_default();
+        let properties = start.properties.unwrap_or_default();
         let mut job = Job {
             submit: known(start.submit),
-            name: own.description,
-            queue: self.settings.queue(own.pool, own.queue),
+            name: properties.description,
+            queue: self.settings.queue(properties.pool, properties.queue),
             end: None,
             stages: start.stage_ids.into_iter().map(|stage| (stage, Stage::default())).collect(),
             losses: Vec::new(),
@@ -608,7 +608,7 @@ impl Job {
             usize::try_from(last).unwrap_or(0).max(of.sizes.get(&attempt).copied().unwrap_or(0)).min(most)
         };
         let launches =
-            || tasks(attempt).flat_map(|(_, tries)| tries.values().filter_map(|own| known_time(own.info.launch)));
+            || tasks(attempt).flat_map(|(_, tries)| tries.values().filter_map(|tried| known_time(tried.info.launch)));
         let submit = of.submits.get(&attempt).copied().or_else(|| launches().min()).unwrap_or(i64::MAX);
         let done = tasks(0).filter_map(|(key, tries)| Some((key.2, done(tries, submit)?))).collect();
         let is_child = |child: i64| {

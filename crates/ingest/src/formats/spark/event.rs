@@ -47,8 +47,8 @@ impl Event {
         }
         // Spark writes some events of its scheduler with the name of their package, such as exclusions. Others that have one are of SQL
         // and of vendors.
-        let own = tag.strip_prefix(PACKAGE).unwrap_or(tag.as_ref());
-        let Some(name) = own.strip_prefix("SparkListener") else { return Ok(None) };
+        let short = tag.strip_prefix(PACKAGE).unwrap_or(tag.as_ref());
+        let Some(name) = short.strip_prefix("SparkListener") else { return Ok(None) };
         Ok(Some(match name {
             "LogStart" => Self::LogStart(serde_json::from_str(line)?),
             "ApplicationEnd" => Self::ApplicationEnd(serde_json::from_str(line)?),

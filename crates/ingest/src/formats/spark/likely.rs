@@ -269,11 +269,11 @@ impl Likely {
         for task in stage {
             let Some((host, launch)) = task.shown.first() else { continue };
             let Some(&number) = self.numbers.get(host) else { continue };
-            let own = &mut served[number];
+            let of_host = &mut served[number];
             if task.shown.prefers(host) {
-                own.near.push((task.key.2, launch));
+                of_host.near.push((task.key.2, launch));
             } else {
-                own.far = own.far.min(launch);
+                of_host.far = of_host.far.min(launch);
             }
         }
         served.iter_mut().for_each(Served::close);
@@ -337,14 +337,15 @@ fn draw(task: &Task<'_>, known: Known, likely: &[f64]) -> Hosts {
     let mut drawn = 0;
     // The probability of none of those that are left.
     let mut none: f64 =
-        likely.iter().enumerate().filter(|&(host, _)| known.is_open(host)).map(|(_, own)| 1.0 - own).product();
-    for (host, &own) in likely.iter().enumerate().filter(|&(host, &own)| known.is_open(host) && own > 0.0) {
+        likely.iter().enumerate().filter(|&(host, _)| known.is_open(host)).map(|(_, chance)| 1.0 - chance).product();
+    for (host, &likelihood) in likely.iter().enumerate().filter(|&(host, &chance)| known.is_open(host) && chance > 0.0)
+    {
         let needs = known.preferred == 0 && drawn == 0;
-        let chance = if needs && none < 1.0 { own / (1.0 - none) } else { own };
+        let chance = if needs && none < 1.0 { likelihood / (1.0 - none) } else { likelihood };
         if draws.random::<f64>() < chance {
             drawn |= 1 << host;
         }
-        none = if own < 1.0 { none / (1.0 - own) } else { 0.0 };
+        none = if likelihood < 1.0 { none / (1.0 - likelihood) } else { 0.0 };
     }
     drawn
 }

@@ -110,17 +110,17 @@ impl Preferred {
             return sink.skip(cause::TOO_MANY_PREFERRED_ROWS, 1);
         }
         self.held += size;
-        let own = match self.given.get_mut(application) {
-            Some(own) => own,
+        let of_application = match self.given.get_mut(application) {
+            Some(hosts) => hosts,
             None => self.given.entry(application.to_owned()).or_default(),
         };
-        own.insert(task, hosts);
+        of_application.insert(task, hosts);
     }
 
     /// The hosts of a task; `None` if the file does not have it.
     fn of(&self, application: &str, task: Task) -> Option<&[String]> {
-        let own = self.given.get(application).or_else(|| self.given.get(""))?;
-        own.get(&task).map(Vec::as_slice)
+        let hosts = self.given.get(application).or_else(|| self.given.get(""))?;
+        hosts.get(&task).map(Vec::as_slice)
     }
 }
 
@@ -450,7 +450,7 @@ mod tests {
             let mut preferred = Preferred { held, ..Preferred::default() };
             let mut sink = Collected::default();
             preferred.take(line, false, &mut sink);
-            let rows = preferred.given.values().map(|own| own.len()).sum::<usize>();
+            let rows = preferred.given.values().map(|hosts| hosts.len()).sum::<usize>();
             assert_eq!((rows, sink.skipped.get("too-many-preferred-rows").copied()), expected);
         }
     }

@@ -91,8 +91,8 @@ impl Attempt {
         let reclaims = search.within(request.queue, request.short);
         while let Some(target) = queue.next(search) {
             if target == request.queue || reclaims {
-                let own = target == request.queue;
-                let reason = if own { Reason::InClusterQueue } else { Reason::InCohortReclamation };
+                let in_queue = target == request.queue;
+                let reason = if in_queue { Reason::InClusterQueue } else { Reason::InCohortReclamation };
                 let Some(id) = queue.pop(target) else { continue };
                 if self.take(search, request, id, reason) {
                     return true;

@@ -123,6 +123,6 @@ fn uses(workload: &Workload, cells: &[u32]) -> bool {
 
 /// Evicted ones first, then other queues, lower priority, later admission, UID.
 fn order(workload: &Workload, queue: usize) -> (bool, bool, i64, std::cmp::Reverse<i64>, u64) {
-    let own = workload.queue as usize == queue;
-    (workload.state != State::Evicted, own, workload.priority, std::cmp::Reverse(workload.admitted), workload.uid)
+    let in_queue = workload.queue as usize == queue;
+    (workload.state != State::Evicted, in_queue, workload.priority, std::cmp::Reverse(workload.admitted), workload.uid)
 }

@@ -211,13 +211,13 @@ impl Settings {
     fn set_queues(&self, model: &mut Model) {
         for queue in &mut model.queues {
             let (preemption, fungibility) = (&mut queue.preemption, &mut queue.fungibility);
-            set(&mut queue.strict, self.queueing_strategy.map(|own| own == Queueing::Strict));
-            set(&mut fungibility.stop_to_borrow, self.when_can_borrow.map(|own| own == Search::Stops));
-            set(&mut fungibility.stop_to_preempt, self.when_can_preempt.map(|own| own == Search::Stops));
-            set(&mut fungibility.preempt_first, self.preference.map(|own| own == Preference::Preempting));
+            set(&mut queue.strict, self.queueing_strategy.map(|strategy| strategy == Queueing::Strict));
+            set(&mut fungibility.stop_to_borrow, self.when_can_borrow.map(|search| search == Search::Stops));
+            set(&mut fungibility.stop_to_preempt, self.when_can_preempt.map(|search| search == Search::Stops));
+            set(&mut fungibility.preempt_first, self.preference.map(|preference| preference == Preference::Preempting));
             set(
                 &mut preemption.within,
-                self.within_cluster_queue.map(|own| match own {
+                self.within_cluster_queue.map(|within| match within {
                     Within::Never => Preempts::Never,
                     Within::Lower => Preempts::LowerPriority,
                     Within::Newer => Preempts::LowerOrNewerEqualPriority,
@@ -225,7 +225,7 @@ impl Settings {
             );
             set(
                 &mut preemption.reclaim,
-                self.reclaim_within_cohort.map(|own| match own {
+                self.reclaim_within_cohort.map(|reclaim| match reclaim {
                     Reclaim::Never => Preempts::Never,
                     Reclaim::Lower => Preempts::LowerPriority,
                     Reclaim::Any => Preempts::Any,
@@ -271,9 +271,9 @@ fn unlimited() -> Model {
     }
 }
 
-fn set<T>(of_site: &mut T, own: Option<T>) {
-    if let Some(own) = own {
-        *of_site = own;
+fn set<T>(of_site: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *of_site = value;
     }
 }
 
@@ -305,19 +305,21 @@ impl<'t> OneQuota<'t> {
 
     fn set(&self, model: &mut Model, part: &str) -> Result<(), String> {
         let Self { node, flavor, resource, amount } = *self;
-        let flavor_id = model.flavors.iter().position(|own| own.name == flavor);
-        let resource_id = model.resources.iter().position(|own| own == resource);
-        let queues = model.queues.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
-        let cohorts = model.cohorts.iter_mut().filter(|own| own.name == node).flat_map(|own| &mut own.quotas);
-        let is_it =
-            |own: &&mut Quota| (Some(own.flavor.0 as usize), Some(own.resource.0 as usize)) == (flavor_id, resource_id);
+        let flavor_id = model.flavors.iter().position(|other| other.name == flavor);
+        let resource_id = model.resources.iter().position(|other| other == resource);
+        let queues = model.queues.iter_mut().filter(|queue| queue.name == node).flat_map(|queue| &mut queue.quotas);
+        let cohorts =
+            model.cohorts.iter_mut().filter(|cohort| cohort.name == node).flat_map(|cohort| &mut cohort.quotas);
+        let is_it = |quota: &&mut Quota| {
+            (Some(quota.flavor.0 as usize), Some(quota.resource.0 as usize)) == (flavor_id, resource_id)
+        };
         let mut found = queues.chain(cohorts).filter(is_it).peekable();
         if found.peek().is_none() {
             return Err(format!(
                 "no ClusterQueue or Cohort `{node}` has {resource} of the flavor `{flavor}`; correct `{part}`"
             ));
         }
-        found.for_each(|own| own.nominal = amount);
+        found.for_each(|quota| quota.nominal = amount);
         Ok(())
     }
 }
@@ -326,7 +328,7 @@ impl<'t> OneQuota<'t> {
 pub(super) fn find_idle(values: &Values, site: &Site) -> Result<Vec<Idle>, Error> {
     let set = Settings::read(values)?;
     let objects = set.objects(site)?;
-    let of_site = objects.configuration.as_ref().is_some_and(|own| own.fair_sharing.is_some());
+    let of_site = objects.configuration.as_ref().is_some_and(|object| object.fair_sharing.is_some());
     let shares = set.fair_sharing.unwrap_or(of_site);
     let idle = |says: &str, remedy: &str| Idle { says: says.to_owned(), remedy: remedy.to_owned() };
     let mut all = Vec::new();

@@ -144,11 +144,11 @@ impl Admission {
     /// Reports the workloads that have ended. Kueue sees ends before anything else of an instant.
     fn end_workloads(&mut self, view: View<'_>) {
         for (at, place) in std::mem::take(&mut self.ended) {
-            let own = &mut self.workloads[place as usize];
-            if own.stand == Stand::Admitted && own.is_over(view) {
-                own.stand = Stand::Done;
+            let workload = &mut self.workloads[place as usize];
+            if workload.stand == Stand::Admitted && workload.is_over(view) {
+                workload.stand = Stand::Done;
                 let at = at.saturating_add(self.zero);
-                if let Some(id) = own.id {
+                if let Some(id) = workload.id {
                     self.call(at, |kueue| kueue.ended(at, id));
                 }
             }
@@ -157,14 +157,14 @@ impl Admission {
 
     /// A run of an evicted workload has left.
     fn one_left(&mut self, place: u32, left: usize, view: View<'_>) {
-        let own = &mut self.workloads[place as usize];
+        let workload = &mut self.workloads[place as usize];
         if left > 1 {
-            own.stand = Stand::Leaving(left - 1);
+            workload.stand = Stand::Leaving(left - 1);
             return;
         }
-        own.stand = Stand::Pending;
+        workload.stand = Stand::Pending;
         self.pending.insert(place);
-        if let Some(id) = own.id {
+        if let Some(id) = workload.id {
             let now = view.trace_time();
             self.call(now, |kueue| kueue.gone(now, id));
         }
@@ -174,22 +174,22 @@ impl Admission {
     fn submit(&mut self, view: View<'_>) -> Result<(), Violation> {
         for place in std::mem::take(&mut self.new) {
             self.stirred = true;
-            let own = &mut self.workloads[place as usize];
-            let job = view.job(own.job);
+            let workload = &mut self.workloads[place as usize];
+            let job = view.job(workload.job);
             let uid = match self.set.same_second {
                 SameSecond::Listed => u64::from(place),
-                SameSecond::Drawn => stream(view.seed(), Purpose::WorkloadUid, &[own.job.index() as u64]).random(),
+                SameSecond::Drawn => stream(view.seed(), Purpose::WorkloadUid, &[workload.job.index() as u64]).random(),
             };
             let Some(mut submission) = submission(&self.site, job, view.trace_time(), uid) else {
-                own.stand = Stand::Stray;
-                view.pass_over(own.tasks[0], Reason::NoQueue, None);
+                workload.stand = Stand::Stray;
+                view.pass_over(workload.tasks[0], Reason::NoQueue, None);
                 continue;
             };
             let wrong = |problem: String| Violation::new(format!("cannot create workload {}: {problem}", job.id));
-            submission.pod_sets = self.names.pod_sets(&own.tasks, view).map_err(wrong)?;
+            submission.pod_sets = self.names.pod_sets(&workload.tasks, view).map_err(wrong)?;
             let Some(kueue) = &mut self.kueue else { continue };
-            own.id = Some(kueue.submit(submission).map_err(|error| wrong(error.to_string()))?);
-            own.stand = Stand::Pending;
+            workload.id = Some(kueue.submit(submission).map_err(|error| wrong(error.to_string()))?);
+            workload.stand = Stand::Pending;
             self.pending.insert(place);
             self.of_kueue.push(place);
         }
@@ -204,20 +204,20 @@ impl Admission {
     /// Starts what waits of an admitted workload, as far as there is room.
     fn start(&mut self, place: u32, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Self { workloads, kueue: Some(kueue), started, .. } = self else { return Ok(()) };
-        let own = &mut workloads[place as usize];
+        let workload = &mut workloads[place as usize];
         let mut waits = false;
-        for (number, &task) in (0..).zip(&own.tasks) {
+        for (number, &task) in (0..).zip(&workload.tasks) {
             if offer.view().waiting(task) == 0 {
                 continue;
             }
             offer.start(task, u32::MAX)?;
-            let flavors: Arc<str> = flavors(kueue, own.id, number).into();
+            let flavors: Arc<str> = flavors(kueue, workload.id, number).into();
             let runs: Vec<_> = offer.latest().collect();
             runs.iter().for_each(|&run| offer.give_flavors(run, &flavors));
             if !runs.is_empty() {
                 started.insert(place);
             }
-            own.runs.extend(runs);
+            workload.runs.extend(runs);
             waits |= offer.view().waiting(task) > 0;
         }
         if waits {
@@ -234,11 +234,11 @@ impl Admission {
             match decision {
                 Decision::Admitted(id) => {
                     let place = self.place(id);
-                    let own = &mut self.workloads[place as usize];
-                    own.stand = Stand::Admitted;
-                    own.admitted = offer.view().now();
-                    own.admissions += 1;
-                    offer.report("admitted", own.job, f64::from(own.admissions), None);
+                    let workload = &mut self.workloads[place as usize];
+                    workload.stand = Stand::Admitted;
+                    workload.admitted = offer.view().now();
+                    workload.admissions += 1;
+                    offer.report("admitted", workload.job, f64::from(workload.admissions), None);
                     self.pending.remove(&place);
                     self.start(place, offer)?;
                 }
@@ -260,11 +260,11 @@ impl Admission {
     fn evict(&mut self, place: u32, (by, right): (JobId, Right), offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let (work, holds): (Work, Ms) = (self.set.work(), self.set.eviction_ms());
         self.unplaced.remove(&place);
-        let own = &mut self.workloads[place as usize];
-        let ran = offer.view().now() - own.admitted;
-        offer.report(preempted(right), own.job, ran as f64, Some(by));
-        let runs = std::mem::take(&mut own.runs);
-        own.stand = Stand::Leaving(runs.len());
+        let workload = &mut self.workloads[place as usize];
+        let ran = offer.view().now() - workload.admitted;
+        offer.report(preempted(right), workload.job, ran as f64, Some(by));
+        let runs = std::mem::take(&mut workload.runs);
+        workload.stand = Stand::Leaving(runs.len());
         for &run in &runs {
             offer.evict(run, Eviction { then: Then::Again, work, holds })?;
         }
@@ -280,9 +280,9 @@ impl Admission {
     fn give_reasons(&self, view: View<'_>) {
         let Some(kueue) = self.kueue.as_ref().filter(|_| view.wants_reasons()) else { return };
         for &place in &self.pending {
-            let own = &self.workloads[place as usize];
-            let standing = own.id.and_then(|id| kueue.standing(id)).and_then(|(_, reason)| reason);
-            let waits = own.tasks.iter().find(|&&task| view.waiting(task) > 0);
+            let workload = &self.workloads[place as usize];
+            let standing = workload.id.and_then(|id| kueue.standing(id)).and_then(|(_, reason)| reason);
+            let waits = workload.tasks.iter().find(|&&task| view.waiting(task) > 0);
             if let (Some(reason), Some(&task)) = (standing, waits) {
                 view.pass_over(task, in_table(reason), None);
             }
@@ -384,8 +384,8 @@ impl Policy for Admission {
 /// The flavours of a pod set: `cpu=spot,nvidia.com/gpu=a100`.
 fn flavors(kueue: &Kueue, id: Option<WorkloadId>, pod_set: u32) -> String {
     let mut text = String::new();
-    let own = id.map(|id| kueue.assigned(id)).unwrap_or_default();
-    for given in own.iter().filter(|given| given.pod_set == pod_set) {
+    let assigned = id.map(|id| kueue.assigned(id)).unwrap_or_default();
+    for given in assigned.iter().filter(|given| given.pod_set == pod_set) {
         let model = kueue.model();
         let between = if text.is_empty() { "" } else { "," };
         let resource = &model.resources[given.resource.0 as usize];

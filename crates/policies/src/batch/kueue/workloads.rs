@@ -82,12 +82,14 @@ impl Names {
     }
 
     fn pod_set(&self, task: TaskId, view: View<'_>) -> Result<PodSet, String> {
-        let (own, needs) = (view.task(task), view.needs(task));
+        let (entry, needs) = (view.task(task), view.needs(task));
         let amount = |amount: u64| i64::try_from(amount).unwrap_or(i64::MAX);
-        let mut requests =
-            vec![(self.resource("cpu"), amount(own.demand.cpu)), (self.resource("memory"), amount(own.demand.memory))];
+        let mut requests = vec![
+            (self.resource("cpu"), amount(entry.demand.cpu)),
+            (self.resource("memory"), amount(entry.demand.memory)),
+        ];
         requests.extend(needs.resources.iter().map(|(name, count)| (self.resource(name), amount(*count))));
-        let mut set = PodSet { count: own.instances, requests, ..PodSet::default() };
+        let mut set = PodSet { count: entry.instances, requests, ..PodSet::default() };
         if let Some(pods) = &needs.pods {
             let labels = pods::labels(&pods.node_selector);
             set.node_selector = labels.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -148,6 +150,6 @@ fn queue_of(site: &objects::Site, name: &str) -> Option<(QueueId, bool)> {
     if let Some(id) = site.queue(namespace, local) {
         return Some((id, site.takes(id, namespace)));
     }
-    let place = site.queues.iter().position(|own| own.name == name)?;
+    let place = site.queues.iter().position(|queue| queue.name == name)?;
     Some((QueueId(u32::try_from(place).ok()?), true))
 }

@@ -119,7 +119,7 @@ impl Weights {
         }
         self.all.iter().find_map(|&most| {
             // Those that are counted together weigh the same.
-            let light: Rooms = rooms.iter().copied().filter(|own| self.of[own.from] <= most).collect();
+            let light: Rooms = rooms.iter().copied().filter(|room| self.of[room.from] <= most).collect();
             choose(asked, &light)
         })
     }
@@ -131,8 +131,8 @@ impl Cluster {
         for (name, _) in view.nodes().flat_map(|(_, machine)| &machine.resources) {
             names.entry(Arc::clone(name)).or_default();
         }
-        for (place, (_, own)) in names.iter_mut().enumerate() {
-            *own = place;
+        for (place, (_, name)) in names.iter_mut().enumerate() {
+            *name = place;
         }
         let count = view.nodes().len();
         let mut others = vec![0_u64; count * names.len()];
@@ -188,7 +188,7 @@ impl Cluster {
 
     /// The processor of all machines.
     pub(super) fn total_cpu(&self) -> u64 {
-        self.capacity.iter().map(|own| own.cpu).sum()
+        self.capacity.iter().map(|machine| machine.cpu).sum()
     }
 
     /// Takes over what the machines offer now.
@@ -198,7 +198,7 @@ impl Cluster {
             self.note_room(node.index());
         }
         self.state += 1;
-        self.largest_cpu = self.capacity.iter().map(|own| own.cpu).max().unwrap_or(0);
+        self.largest_cpu = self.capacity.iter().map(|machine| machine.cpu).max().unwrap_or(0);
         self.kinds = Kinds::new(&self.capacity, &self.weights.of);
     }
 
@@ -217,9 +217,9 @@ impl Cluster {
 
     /// What a task asks for. What no machine lists is not counted.
     pub(super) fn request(&self, instances: u32, demand: Resources, needs: &Needs, exclusive: bool) -> Request {
-        let places = |own: &[(Arc<str>, u64)], names: &[Arc<str>]| {
+        let places = |other: &[(Arc<str>, u64)], names: &[Arc<str>]| {
             let place = |name: &Arc<str>| names.iter().position(|known| known == name);
-            let asked = own.iter().filter(|(_, amount)| *amount > 0);
+            let asked = other.iter().filter(|(_, amount)| *amount > 0);
             // A name may come twice.
             let mut sums: BTreeMap<u32, u64> = BTreeMap::new();
             for (name, amount) in asked.filter_map(|(name, amount)| Some((place(name)? as u32, *amount))) {
@@ -252,8 +252,8 @@ impl Cluster {
             free.closed += u32::from(request.exclusive);
             self.note_room(node.index());
             for &(place, amount) in &request.others {
-                let own = &mut self.others[node.index() * self.other_names.len() + place as usize];
-                *own = own.saturating_sub(amount * u64::from(count));
+                let held = &mut self.others[node.index() * self.other_names.len() + place as usize];
+                *held = held.saturating_sub(amount * u64::from(count));
             }
         }
         self.take_licenses(request);
@@ -315,17 +315,17 @@ impl Cluster {
     ) -> Option<Gain> {
         let mut gain = None;
         for &(place, block) in &held.blocks {
-            let own = block & machines.as_slice()[place];
-            if own == 0 {
+            let common = block & machines.as_slice()[place];
+            if common == 0 {
                 continue;
             }
             let gain = gain.get_or_insert_with(Gain::default);
-            let emptied = if request.counts() { own & self.filled.as_slice()[place] } else { 0 };
+            let emptied = if request.counts() { common & self.filled.as_slice()[place] } else { 0 };
             self.empty_ahead.as_mut_slice()[place] |= emptied;
             self.partly_ahead.as_mut_slice()[place] &= !emptied;
             self.open_blocks_ahead.insert(place);
             self.kinds.add_up(place, emptied, gain);
-            for node in ones(place, own & !emptied) {
+            for node in ones(place, common & !emptied) {
                 self.end_on(node, held.on(node), ended, request, gain);
             }
         }
@@ -354,8 +354,8 @@ impl Cluster {
             self.looks[node] = self.look;
             self.partly_ahead.insert(node);
             self.ahead[node] = self.now[node];
-            let own = node * self.other_names.len()..(node + 1) * self.other_names.len();
-            self.others_ahead[own.clone()].copy_from_slice(&self.others[own]);
+            let of_node = node * self.other_names.len()..(node + 1) * self.other_names.len();
+            self.others_ahead[of_node.clone()].copy_from_slice(&self.others[of_node]);
         }
     }
 
@@ -388,23 +388,27 @@ impl Cluster {
         if request.counts() && request.asked.needs_only_sums() {
             self.kinds.ask(request.demand, least);
             let mut all = Gain::default();
-            machines.as_slice().iter().enumerate().for_each(|(place, &own)| self.kinds.add_up(place, own, &mut all));
+            machines
+                .as_slice()
+                .iter()
+                .enumerate()
+                .for_each(|(place, &machine)| self.kinds.add_up(place, machine, &mut all));
             return request.asked.may_fit(all);
         }
         let rooms = machines.ones().map(|node| {
             let room = self.capacity[node].fits(request.demand);
             Stretch { from: node, machines: 1, room: room.min(self.others_fit(&self.all_others, node, request)) }
         });
-        choose(request.asked, &rooms.filter(|own| own.room >= least).collect()).is_some()
+        choose(request.asked, &rooms.filter(|room| room.room >= least).collect()).is_some()
     }
 
     /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
     pub(super) fn may_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
         let mut count = 0;
         // Most jobs are small: the first blocks are enough.
-        machines.as_slice().iter().any(|&own| {
-            count += own.count_ones() as usize;
-            own != 0 && self.may_hold_on(request, count)
+        machines.as_slice().iter().any(|&machine| {
+            count += machine.count_ones() as usize;
+            machine != 0 && self.may_hold_on(request, count)
         })
     }
 
@@ -430,8 +434,8 @@ impl Cluster {
         let (machines, empty, partly) =
             (machines.as_slice(), self.empty_ahead.as_slice(), self.partly_ahead.as_slice());
         self.open_blocks_ahead.ones().map(move |place| {
-            let (own, empty) = (machines[place], empty[place]);
-            (place, [own & empty & counts, own & (partly[place] | (empty & !counts) | all)])
+            let (has, empty) = (machines[place], empty[place]);
+            (place, [has & empty & counts, has & (partly[place] | (empty & !counts) | all)])
         })
     }
 
@@ -466,12 +470,12 @@ impl Cluster {
             for node in ones(place, empty | others) {
                 let is_empty = (empty >> (node % BLOCK)) & 1 == 1;
                 let room = if is_empty { self.kinds.room(node) } else { self.room(node, request) };
-                let own = Stretch { from: node, machines: 1, room };
+                let stretch = Stretch { from: node, machines: 1, room };
                 match rooms.last() {
                     _ if room == 0 => {}
                     // Machines that weigh differently are not counted together.
-                    Some(last) if !self.kinds.are_alike(last.from, node) => rooms.push(own),
-                    _ => add(rooms, own),
+                    Some(last) if !self.kinds.are_alike(last.from, node) => rooms.push(stretch),
+                    _ => add(rooms, stretch),
                 }
             }
         }
@@ -505,12 +509,12 @@ impl Held {
     /// Whether any of these machines is among them.
     pub(super) fn is_on(&self, machines: &FixedBitSet) -> bool {
         let all = machines.as_slice();
-        self.blocks.iter().any(|&(place, own)| all.get(place).is_some_and(|block| block & own != 0))
+        self.blocks.iter().any(|&(place, other)| all.get(place).is_some_and(|block| block & other != 0))
     }
 
     /// How many instances run on a machine.
     fn on(&self, node: usize) -> u32 {
-        let place = self.places.partition_point(|(own, _)| own.index() < node);
-        self.places.get(place).filter(|(own, _)| own.index() == node).map_or(0, |&(_, count)| count)
+        let place = self.places.partition_point(|(place, _)| place.index() < node);
+        self.places.get(place).filter(|(place, _)| place.index() == node).map_or(0, |&(_, count)| count)
     }
 }

@@ -221,7 +221,9 @@ impl Settings {
     /// Whether any factor of priorities has a weight.
     pub(super) fn has_weights(&self) -> bool {
         let Self { weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos, .. } = self;
-        [weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos].into_iter().any(|&own| own != 0)
+        [weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos]
+            .into_iter()
+            .any(|&weight| weight != 0)
     }
 
     /// The rules of the backfill scheduler that the versions do not share.

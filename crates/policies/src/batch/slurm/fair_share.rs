@@ -48,18 +48,18 @@ impl FairShares {
             half_life,
             at: 0,
         };
-        for own in associations {
-            let shares = match own.shares {
+        for association in associations {
+            let shares = match association.shares {
                 Shares::Own(shares) => shares,
                 Shares::Parent => 0,
             };
-            match &own.user {
+            match &association.user {
                 Some(user) => {
-                    made.user(&own.account, user, shares);
+                    made.user(&association.account, user, shares);
                 }
-                None if own.account != "root" => {
-                    let parent = own.parent.as_ref().and_then(|name| made.accounts.get(name)).copied();
-                    let place = made.account(&own.account);
+                None if association.account != "root" => {
+                    let parent = association.parent.as_ref().and_then(|name| made.accounts.get(name)).copied();
+                    let place = made.account(&association.account);
                     if let Some(member) = made.members.get_mut(place) {
                         (member.parent, member.shares) = (Some(parent.unwrap_or(ROOT)), shares);
                     }
@@ -160,14 +160,14 @@ impl FairShares {
                 rank = rank.saturating_sub(1);
                 continue;
             }
-            let own = &children[place];
-            let shares: f64 = own.iter().map(|&child| f64::from(self.members[child].shares)).sum();
+            let at_place = &children[place];
+            let shares: f64 = at_place.iter().map(|&child| f64::from(self.members[child].shares)).sum();
             let level = |child: usize| {
                 let share = f64::from(self.members[child].shares) / shares.max(1.0);
                 let used = if usages[place] > 0.0 { usages[child] / usages[place] } else { 0.0 };
                 if used > 0.0 { share / used } else { f64::INFINITY }
             };
-            let mut ranked: Vec<usize> = own.clone();
+            let mut ranked: Vec<usize> = at_place.clone();
             ranked.sort_by(|&a, &b| {
                 level(b).total_cmp(&level(a)).then_with(|| self.members[a].name.cmp(&self.members[b].name))
             });

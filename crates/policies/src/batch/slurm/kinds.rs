@@ -30,12 +30,12 @@ impl Kinds {
     pub(super) fn new(capacity: &[Resources], weights: &[u32]) -> Self {
         let mut known = BTreeMap::new();
         let mut made = Self::default();
-        for (machine, &own) in capacity.iter().enumerate() {
+        for (machine, &size) in capacity.iter().enumerate() {
             let weight = weights.get(machine).copied().unwrap_or(0);
             let next = made.all.len() as u32;
-            let kind = *known.entry((own.cpu, own.memory, weight)).or_insert(next);
+            let kind = *known.entry((size.cpu, size.memory, weight)).or_insert(next);
             if kind == next {
-                made.all.push(own);
+                made.all.push(size);
             }
             made.of.push(kind);
         }
@@ -45,7 +45,7 @@ impl Kinds {
     /// From now on, the room is that for instances of this demand, of which a machine must hold so many to be any good.
     pub(super) fn ask(&mut self, demand: Resources, least: u64) {
         if self.asked.replace((demand, least)) != Some((demand, least)) {
-            let room = |own: &Resources| if *own == Resources::NONE { 0 } else { own.fits(demand) };
+            let room = |resources: &Resources| if *resources == Resources::NONE { 0 } else { resources.fits(demand) };
             self.rooms.clear();
             self.rooms.extend(self.all.iter().map(room).map(|room| if room < least { 0 } else { room }));
         }

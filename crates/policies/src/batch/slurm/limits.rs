@@ -28,7 +28,7 @@ pub(super) struct Amounts {
 
 impl Amounts {
     fn of(&self, name: &str) -> u64 {
-        self.resources.iter().filter(|(own, _)| **own == *name).map(|(_, amount)| amount).sum()
+        self.resources.iter().filter(|(resource, _)| **resource == *name).map(|(_, amount)| amount).sum()
     }
 }
 
@@ -133,12 +133,12 @@ impl Counters {
 
     fn change(&mut self, claims: &Claims, amounts: &Amounts, change: fn(u64, u64) -> u64) {
         for &place in &claims.counters {
-            let Some(own) = self.all.get_mut(place as usize) else { continue };
-            own.cpus = change(own.cpus, amounts.cpus);
-            own.nodes = change(own.nodes, amounts.nodes);
-            own.jobs = change(own.jobs, 1);
-            for name in own.limit.resources.keys() {
-                let used = own.resources.entry(name.clone()).or_default();
+            let Some(limit) = self.all.get_mut(place as usize) else { continue };
+            limit.cpus = change(limit.cpus, amounts.cpus);
+            limit.nodes = change(limit.nodes, amounts.nodes);
+            limit.jobs = change(limit.jobs, 1);
+            for name in limit.limit.resources.keys() {
+                let used = limit.resources.entry(name.clone()).or_default();
                 *used = change(*used, amounts.of(name));
             }
         }

@@ -224,59 +224,59 @@ impl Slurm {
         let mut closed: Option<FixedBitSet> = None;
         let wants_reasons = offer.view().wants_reasons();
         let now = offer.view().now();
-        for own in self.queue.known(now).take(depth) {
-            if own.reservation.is_some_and(|name| stopped_reservations.contains(&name)) {
-                offer.view().pass_over(own.task, Reason::Priority, None);
+        for waiting in self.queue.known(now).take(depth) {
+            if waiting.reservation.is_some_and(|name| stopped_reservations.contains(&name)) {
+                offer.view().pass_over(waiting.task, Reason::Priority, None);
                 continue;
             }
-            if own.reservation.is_none() && stopped.contains(own.partition) {
+            if waiting.reservation.is_none() && stopped.contains(waiting.partition) {
                 if wants_reasons {
-                    offer.view().pass_over(own.task, Reason::Priority, stopped_by[own.partition]);
+                    offer.view().pass_over(waiting.task, Reason::Priority, stopped_by[waiting.partition]);
                 } else if stopped.count_ones(..) == begun.partitions.len() {
                     break;
                 }
                 continue;
             }
-            if own.together.is_some() {
+            if waiting.together.is_some() {
                 // It is for the backfill scheduler.
-                offer.view().pass_over(own.task, Reason::Fit, None);
-                stopped.insert(own.partition);
-                stopped_by[own.partition] = Some(own.job);
+                offer.view().pass_over(waiting.task, Reason::Fit, None);
+                stopped.insert(waiting.partition);
+                stopped_by[waiting.partition] = Some(waiting.job);
                 closed
                     .get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()))
-                    .union_with(begun.partitions.machines(own.partition));
+                    .union_with(begun.partitions.machines(waiting.partition));
                 continue;
             }
-            while offer.view().waiting(own.task) > 0 {
-                if let Some(reason) = begun.stop(own) {
-                    offer.view().pass_over(own.task, reason, None);
+            while offer.view().waiting(waiting.task) > 0 {
+                if let Some(reason) = begun.stop(waiting) {
+                    offer.view().pass_over(waiting.task, reason, None);
                     if self.set.assoc_limit_stop && reason != Reason::Fit {
-                        stopped.insert(own.partition);
+                        stopped.insert(waiting.partition);
                     }
                     break;
                 }
-                let unreserved = begun.unreserved(own, now);
+                let unreserved = begun.unreserved(waiting, now);
                 let open = closed.as_ref().map(|closed| without(&unreserved, closed));
                 let open = open.as_ref().unwrap_or(&unreserved);
-                let free = begun.place_now(own, open).map(Room::from);
-                let wanted = (own.rank, own.request.as_ref());
+                let free = begun.place_now(waiting, open).map(Room::from);
+                let wanted = (waiting.rank, waiting.request.as_ref());
                 let left = || begun.preemption.find(wanted, open, &self.running, &mut begun.cluster, now);
                 if let Some(room) = free.or_else(left)
-                    && start(own, room, begun, &mut self.running, offer)?
+                    && start(waiting, room, begun, &mut self.running, offer)?
                 {
                     continue;
                 }
-                let is_stopping = own.has_machines
-                    && (begun.reservations.is_empty() || begun.cluster.could_hold(&own.request, &unreserved));
-                let is_reserved = own.has_machines && !is_stopping;
-                offer.view().pass_over(own.task, if is_reserved { Reason::Reserve } else { Reason::Fit }, None);
-                if let Some(name) = own.reservation {
+                let is_stopping = waiting.has_machines
+                    && (begun.reservations.is_empty() || begun.cluster.could_hold(&waiting.request, &unreserved));
+                let is_reserved = waiting.has_machines && !is_stopping;
+                offer.view().pass_over(waiting.task, if is_reserved { Reason::Reserve } else { Reason::Fit }, None);
+                if let Some(name) = waiting.reservation {
                     stopped_reservations.insert(name);
                 } else if is_stopping {
-                    stopped.insert(own.partition);
-                    stopped_by[own.partition] = Some(own.job);
+                    stopped.insert(waiting.partition);
+                    stopped_by[waiting.partition] = Some(waiting.job);
                     let closed = closed.get_or_insert_with(|| FixedBitSet::with_capacity(begun.cluster.len()));
-                    closed.union_with(begun.partitions.machines(own.partition));
+                    closed.union_with(begun.partitions.machines(waiting.partition));
                 }
                 break;
             }
@@ -292,7 +292,7 @@ impl Slurm {
         let known = || self.queue.known(instant).take(self.set.bf_max_job_test as usize);
         let state = begun.cluster.state();
         let waits = |task: &TaskId| offer.view().waiting(*task) > 0;
-        let as_before = self.quiet.known(known().map(|own| own.task).filter(waits), state, now);
+        let as_before = self.quiet.known(known().map(|waiting| waiting.task).filter(waits), state, now);
         if as_before.is_some_and(|known| known.is_all) {
             begun.clock.mark_backfill(instant);
             return Ok(());
@@ -326,53 +326,53 @@ impl Slurm {
         let most = self.set.bf_max_job_test as usize;
         // The array of which a task has just started.
         let mut started_of = None;
-        for (place, own) in self.queue.known(instant).enumerate() {
-            if place >= most && (cycle.rules.count_tasks || started_of.is_none() || own.array != started_of) {
+        for (place, waiting) in self.queue.known(instant).enumerate() {
+            if place >= most && (cycle.rules.count_tasks || started_of.is_none() || waiting.array != started_of) {
                 break;
             }
             started_of = None;
-            if !cycle.looks_at(own) || place < planned {
+            if !cycle.looks_at(waiting) || place < planned {
                 continue;
             }
-            while offer.view().waiting(own.task) > 0 && cycle.may_start_more() {
-                if begun.stop(own).is_some() {
+            while offer.view().waiting(waiting.task) > 0 && cycle.may_start_more() {
+                if begun.stop(waiting).is_some() {
                     break;
                 }
                 let machines = (&begun.preemption, &begun.reservations, &mut begun.cluster);
-                let room = match cycle.plan(own, &self.running, machines) {
+                let room = match cycle.plan(waiting, &self.running, machines) {
                     Some(Planned::Now(room)) => room,
                     Some(Planned::At(start)) => {
-                        cycle.reserve(own, &start, begun.cluster.len());
+                        cycle.reserve(waiting, &start, begun.cluster.len());
                         break;
                     }
                     None => break,
                 };
-                if let Some(whole) = own.together {
+                if let Some(whole) = waiting.together {
                     cycle.same_until = now;
-                    cycle.hold(own, &room.places, begun.cluster.len());
-                    components.entry(whole).or_default().push((own, room));
+                    cycle.hold(waiting, &room.places, begun.cluster.len());
+                    components.entry(whole).or_default().push((waiting, room));
                     break;
                 }
-                let places = own.closes_its_machines().then(|| room.places.clone());
-                if !start(own, room, begun, &mut self.running, offer)? {
+                let places = waiting.closes_its_machines().then(|| room.places.clone());
+                if !start(waiting, room, begun, &mut self.running, offer)? {
                     break;
                 }
                 if let Some(places) = places {
-                    cycle.close(own, &places, begun.cluster.len());
+                    cycle.close(waiting, &places, begun.cluster.len());
                 }
                 cycle.started += 1;
-                started_of = own.array;
+                started_of = waiting.array;
             }
         }
         let first_change = cycle.plan.first_change().unwrap_or(Ms::MAX);
         let until = (cycle.started == 0).then_some(cycle.same_until.min(first_change));
         let waits = |task: &TaskId| offer.view().waiting(*task) > 0;
-        self.quiet.note(known().map(|own| own.task).filter(waits), state, until);
+        self.quiet.note(known().map(|waiting| waiting.task).filter(waits), state, until);
         for (whole, components) in components {
-            let all = self.queue.jobs().iter().filter(|own| own.together == Some(whole)).count();
+            let all = self.queue.jobs().iter().filter(|job| job.together == Some(whole)).count();
             if components.len() == all && begun.may_start_together(&components) {
-                for (own, room) in components {
-                    start(own, room, begun, &mut self.running, offer)?;
+                for (component, room) in components {
+                    start(component, room, begun, &mut self.running, offer)?;
                 }
             }
         }
@@ -423,9 +423,9 @@ struct Cycle<'a> {
 
 impl Cycle<'_> {
     /// Whether it looks at a job, given how many of its partition and its user it has looked at.
-    fn looks_at(&mut self, own: &Waiting) -> bool {
+    fn looks_at(&mut self, waiting: &Waiting) -> bool {
         let most = [self.set.bf_max_job_part, self.set.bf_max_job_user];
-        let places = [own.partition, own.user as usize];
+        let places = [waiting.partition, waiting.user as usize];
         let counts = self.tested.iter_mut().zip(places).filter_map(|(counts, place)| counts.get_mut(place));
         let mut looks = true;
         for (count, most) in counts.zip(most) {
@@ -443,29 +443,29 @@ impl Cycle<'_> {
     /// Where a job starts now, or where and when it gets a reservation; `None`: it gets none.
     fn plan(
         &mut self,
-        own: &Waiting,
+        waiting: &Waiting,
         running: &Running,
         (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
     ) -> Option<Planned> {
-        let only_now = !self.may_reserve(own);
+        let only_now = !self.may_reserve(waiting);
         // Later, its limit reaches into a plan that it does not reach into now.
-        let reached = self.plan.next_begin(self.now.saturating_add(own.limit));
-        self.same_until_at_most(reached.map(|begin| begin.saturating_sub(own.limit)));
+        let reached = self.plan.next_begin(self.now.saturating_add(waiting.limit));
+        self.same_until_at_most(reached.map(|begin| begin.saturating_sub(waiting.limit)));
         let mut from = self.now;
         let mut tries = 0;
         while tries < MOST_TRIES {
-            let is_enough = |count| cluster.may_hold_on(&own.request, count);
+            let is_enough = |count| cluster.may_hold_on(&waiting.request, count);
             if reservations.is_empty()
                 && (from > self.now || !preemption.is_possible())
                 && let Some((later, left_out)) =
-                    self.plan.too_few((from, from.saturating_add(own.limit)), &own.machines, is_enough)
+                    self.plan.too_few((from, from.saturating_add(waiting.limit)), &waiting.machines, is_enough)
             {
                 from = later.filter(|_| !only_now)?;
                 tries += left_out;
                 continue;
             }
             tries += 1;
-            match self.try_from((own, from, only_now), running, (preemption, reservations, &mut *cluster)) {
+            match self.try_from((waiting, from, only_now), running, (preemption, reservations, &mut *cluster)) {
                 Tried::Done(planned) => return planned,
                 Tried::Again(later) => from = later,
             }
@@ -476,16 +476,16 @@ impl Cycle<'_> {
     /// Tries a job at an instant, with the machines that are open for its limit then.
     fn try_from(
         &mut self,
-        (own, from, only_now): (&Waiting, Ms, bool),
+        (waiting, from, only_now): (&Waiting, Ms, bool),
         running: &Running,
         (preemption, reservations, cluster): (&Preemption, &Reservations, &mut Cluster),
     ) -> Tried {
         let Rules { from_later, cut_bundles, overlap_first, next_slot, .. } = self.rules;
         let end = self.now.saturating_add(self.set.bf_window);
         let Sets { open, unreserved, .. } = &mut *self.sets;
-        let limit = from.saturating_add(own.limit);
-        unreserved.clone_from(&own.machines);
-        let reserved = reservations.leave_open(own.reservation, from, limit, unreserved);
+        let limit = from.saturating_add(waiting.limit);
+        unreserved.clone_from(&waiting.machines);
+        let reserved = reservations.leave_open(waiting.reservation, from, limit, unreserved);
         let planned = self.plan.leave_open((from, limit), unreserved, open, next_slot);
         let later = [planned, reserved].into_iter().flatten().min();
         let again = || later.filter(|_| !only_now).map_or(Tried::Done(None), Tried::Again);
@@ -506,10 +506,10 @@ impl Cycle<'_> {
             cuts: cut_bundles,
             widen: Some(self.set.bf_window_linear).filter(|&widen| widen > 0),
         };
-        let start = running.start_of(&own.request, &self.sets.open, search, cluster);
+        let start = running.start_of(&waiting.request, &self.sets.open, search, cluster);
         let at = start.as_ref().map(|start| start.at.max(from));
         if from == self.now && at.is_none_or(|at| at > self.now) {
-            let wanted = (own.rank, own.request.as_ref());
+            let wanted = (waiting.rank, waiting.request.as_ref());
             if let Some(room) = preemption.find(wanted, &self.sets.open, running, cluster, self.instant) {
                 return Tried::Done(Some(Planned::Now(room)));
             }
@@ -521,14 +521,14 @@ impl Cycle<'_> {
         if only_now {
             return Tried::Done(None);
         }
-        let (begin, slot_end) = self.slot(own, at);
+        let (begin, slot_end) = self.slot(waiting, at);
         self.note_edges([begin, slot_end]);
         let machines = self.sets.taken(&start.places, cluster.len());
         let overlaps = self.plan.overlaps(begin, slot_end, machines);
         if at > until && !(overlap_first && overlaps) {
             return again();
         }
-        if overlaps || reservations.close(own.reservation, at, at.saturating_add(own.limit), machines) {
+        if overlaps || reservations.close(waiting.reservation, at, at.saturating_add(waiting.limit), machines) {
             // Its place overlaps with a reservation that begins before it ends.
             return match later {
                 _ if at > from => Tried::Again(at),
@@ -540,27 +540,27 @@ impl Cycle<'_> {
     }
 
     /// From when to when a job that starts at an instant is reserved for.
-    fn slot(&self, own: &Waiting, at: Ms) -> (Ms, Ms) {
-        (self.rounded(at), self.rounded_end(at.saturating_add(own.limit)))
+    fn slot(&self, waiting: &Waiting, at: Ms) -> (Ms, Ms) {
+        (self.rounded(at), self.rounded_end(at.saturating_add(waiting.limit)))
     }
 
     /// Closes the machines on which a job is planned to start.
-    fn reserve(&mut self, own: &Waiting, start: &Start, machines: usize) {
-        let (begin, end) = self.slot(own, start.at);
+    fn reserve(&mut self, waiting: &Waiting, start: &Start, machines: usize) {
+        let (begin, end) = self.slot(waiting, start.at);
         self.plan.reserve(begin, end, self.sets.taken(&start.places, machines));
-        self.reserved[own.partition] += 1;
+        self.reserved[waiting.partition] += 1;
     }
 
     /// Closes the machines on which a component of a heterogeneous job could start now, to the others for this cycle at least.
-    fn hold(&mut self, own: &Waiting, places: &Places, machines: usize) {
+    fn hold(&mut self, waiting: &Waiting, places: &Places, machines: usize) {
         let shortest = self.now.saturating_add(self.set.bf_resolution);
-        let end = self.rounded_end(self.now.saturating_add(own.limit)).max(shortest);
+        let end = self.rounded_end(self.now.saturating_add(waiting.limit)).max(shortest);
         self.plan.reserve(self.now, end, self.sets.taken(places, machines));
     }
 
     /// A job has started that has its machines for itself: the rest of the cycle finds them closed until its limit.
-    fn close(&mut self, own: &Waiting, places: &Places, machines: usize) {
-        let end = self.rounded_end(self.now.saturating_add(own.limit));
+    fn close(&mut self, waiting: &Waiting, places: &Places, machines: usize) {
+        let end = self.rounded_end(self.now.saturating_add(waiting.limit));
         if end > self.now {
             self.plan.reserve(self.now, end, self.sets.taken(places, machines));
         }
@@ -579,13 +579,13 @@ impl Cycle<'_> {
     }
 
     /// Whether a job that does not start now gets a reservation.
-    fn may_reserve(&mut self, own: &Waiting) -> bool {
+    fn may_reserve(&mut self, waiting: &Waiting) -> bool {
         let most = self.set.reservations;
-        let is_old = self.now.saturating_sub(own.since).max(0) >= self.set.bf_min_age_reserve;
-        self.same_until_at_most((!is_old).then_some(own.since.saturating_add(self.set.bf_min_age_reserve)));
-        (most == 0 || self.reserved[own.partition] < most)
+        let is_old = self.now.saturating_sub(waiting.since).max(0) >= self.set.bf_min_age_reserve;
+        self.same_until_at_most((!is_old).then_some(waiting.since.saturating_add(self.set.bf_min_age_reserve)));
+        (most == 0 || self.reserved[waiting.partition] < most)
             && is_old
-            && own.priority >= i64::from(self.set.bf_min_prio_reserve)
+            && waiting.priority >= i64::from(self.set.bf_min_prio_reserve)
     }
 
     /// An instant on the grid of the clock of the trace, rounded down.
@@ -603,14 +603,14 @@ impl Cycle<'_> {
 impl Begun {
     /// A task as the schedulers see it.
     fn as_waiting(&mut self, (set, conf): (&Settings, &SlurmConf), task: TaskId, since: Ms, view: View<'_>) -> Waiting {
-        let (own, needs, job) = (view.task(task), view.needs(task), view.job(view.task(task).job));
+        let (entry, needs, job) = (view.task(task), view.needs(task), view.job(view.task(task).job));
         let partition = self.partitions.of(job.queue);
         let machines = self.partitions.with_features(partition, &needs.features);
         let about = self.partitions.get(partition);
         let limit = limit((set, conf), task, about, view);
-        let instances = if own.gang { own.instances } else { 1 };
-        let all = own.demand.times(instances.into());
-        let request = Rc::new(self.cluster.request(instances, own.demand, needs, about.exclusive));
+        let instances = if entry.gang { entry.instances } else { 1 };
+        let all = entry.demand.times(instances.into());
+        let request = Rc::new(self.cluster.request(instances, entry.demand, needs, about.exclusive));
         let has_machines = self.cluster.could_hold(&request, &machines);
         let amounts = amounts(all, instances, needs);
         let claims = self.counters.claims(conf, job, job.queue, (&amounts, limit));
@@ -623,7 +623,7 @@ impl Begun {
         let together = is_component.then(|| *self.heterogeneous.entry(job.together.to_owned()).or_insert(next));
         Waiting {
             task,
-            job: own.job,
+            job: entry.job,
             together,
             request,
             partition,
@@ -658,17 +658,17 @@ impl Begun {
         };
         let (now, known) = (view.now(), self.last.take());
         let known = known.filter(|(at, of, _)| *at == now && of == whole);
-        let own = known.unwrap_or_else(|| (now, whole.to_owned(), noticed(Change::Submission, task, view)));
-        self.last.insert(own).2
+        let change = known.unwrap_or_else(|| (now, whole.to_owned(), noticed(Change::Submission, task, view)));
+        self.last.insert(change).2
     }
 
     /// The machines of a job that no reservation closes to it if it starts now.
-    fn unreserved<'w>(&self, own: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
+    fn unreserved<'w>(&self, waiting: &'w Waiting, now: Ms) -> Cow<'w, FixedBitSet> {
         if self.reservations.is_empty() {
-            return Cow::Borrowed(own.machines.as_ref());
+            return Cow::Borrowed(waiting.machines.as_ref());
         }
-        let mut open = own.machines.as_ref().clone();
-        self.reservations.leave_open(own.reservation, now, now.saturating_add(own.limit), &mut open);
+        let mut open = waiting.machines.as_ref().clone();
+        self.reservations.leave_open(waiting.reservation, now, now.saturating_add(waiting.limit), &mut open);
         Cow::Owned(open)
     }
 
@@ -683,34 +683,34 @@ impl Begun {
     }
 
     /// Where a job starts now, if it finds room on these machines.
-    fn place_now(&mut self, own: &Waiting, machines: &FixedBitSet) -> Option<Places> {
-        if !self.cluster.may_start(&own.request, 0) {
+    fn place_now(&mut self, waiting: &Waiting, machines: &FixedBitSet) -> Option<Places> {
+        if !self.cluster.may_start(&waiting.request, 0) {
             return None;
         }
-        self.cluster.look_ahead(&own.request);
-        self.cluster.place(&own.request, machines)
+        self.cluster.look_ahead(&waiting.request);
+        self.cluster.place(&waiting.request, machines)
     }
 
     /// What stops a job whatever machines are free.
-    fn stop(&self, own: &Waiting) -> Option<Reason> {
-        let licenses = (!self.cluster.has_licenses(&own.request)).then_some(Reason::Fit);
-        self.counters.reason(&own.taken.claims, &own.taken.amounts).or(licenses)
+    fn stop(&self, waiting: &Waiting) -> Option<Reason> {
+        let licenses = (!self.cluster.has_licenses(&waiting.request)).then_some(Reason::Fit);
+        self.counters.reason(&waiting.taken.claims, &waiting.taken.amounts).or(licenses)
     }
 
     /// Whether limits and licences let all components of a heterogeneous job start, and none takes the place of another job.
     fn may_start_together(&mut self, components: &[(&Waiting, Room)]) -> bool {
         let mut started = 0;
-        for (own, room) in components {
-            if !room.leave.is_empty() || self.stop(own).is_some() {
+        for (component, room) in components {
+            if !room.leave.is_empty() || self.stop(component).is_some() {
                 break;
             }
-            self.counters.start(&own.taken.claims, &own.taken.amounts);
-            self.cluster.take_licenses(&own.request);
+            self.counters.start(&component.taken.claims, &component.taken.amounts);
+            self.cluster.take_licenses(&component.request);
             started += 1;
         }
-        for (own, _) in components.iter().take(started) {
-            self.counters.end(&own.taken.claims, &own.taken.amounts);
-            self.cluster.give_licenses(&own.request);
+        for (component, _) in components.iter().take(started) {
+            self.counters.end(&component.taken.claims, &component.taken.amounts);
+            self.cluster.give_licenses(&component.request);
         }
         started == components.len()
     }
@@ -747,7 +747,7 @@ fn limit((set, conf): (&Settings, &SlurmConf), task: TaskId, partition: &Partiti
 
 /// Starts a unit of a job, once those have left whose place it takes. Returns whether it has started: it waits for those that may run on.
 fn start(
-    own: &Waiting,
+    waiting: &Waiting,
     room: Room,
     begun: &mut Begun,
     running: &mut Running,
@@ -772,13 +772,13 @@ fn start(
         return Ok(false);
     }
     let places = begun.cluster.as_nodes(&room.places);
-    let run = offer.start_on(own.task, &places)?;
-    begun.cluster.start(&own.request, &places);
-    let end = whole_second(offer.view()).saturating_add(own.limit);
-    begun.counters.start(&own.taken.claims, &own.taken.amounts);
-    begun.priorities.change(&own.standing, own.request.cpu(), now);
-    let (request, taken) = (Rc::clone(&own.request), Rc::clone(&own.taken));
-    let (task, standing, rank) = (own.task, own.standing, own.rank);
+    let run = offer.start_on(waiting.task, &places)?;
+    begun.cluster.start(&waiting.request, &places);
+    let end = whole_second(offer.view()).saturating_add(waiting.limit);
+    begun.counters.start(&waiting.taken.claims, &waiting.taken.amounts);
+    begun.priorities.change(&waiting.standing, waiting.request.cpu(), now);
+    let (request, taken) = (Rc::clone(&waiting.request), Rc::clone(&waiting.taken));
+    let (task, standing, rank) = (waiting.task, waiting.standing, waiting.rank);
     let unit = Unit {
         run,
         task,

@@ -45,7 +45,7 @@ pub(super) struct Partitions {
 impl Partitions {
     pub(super) fn new(conf: &SlurmConf, view: View<'_>) -> Self {
         let features: Vec<Vec<Arc<str>>> = view.nodes().map(|(_, machine)| machine.features.clone()).collect();
-        let known = features.iter().any(|own| !own.is_empty());
+        let known = features.iter().any(|feature| !feature.is_empty());
         let mut made = Self {
             all: Vec::new(),
             names: BTreeMap::new(),
@@ -58,33 +58,33 @@ impl Partitions {
         for (node, machine) in view.nodes() {
             places.entry(machine.original()).or_default().push(node.index());
         }
-        for own in &conf.partitions {
+        for partition in &conf.partitions {
             let mut machines = FixedBitSet::with_capacity(view.nodes().len());
-            if own.nodes.is_empty() {
+            if partition.nodes.is_empty() {
                 machines.insert_range(..);
             }
-            let listed = own.nodes.iter().filter_map(|name| places.get(name.as_str()));
+            let listed = partition.nodes.iter().filter_map(|name| places.get(name.as_str()));
             listed.flatten().for_each(|&place| machines.insert(place));
             // A partition none of whose machines are there has all: the log is of another cluster.
             if machines.is_clear() {
                 machines.insert_range(..);
             }
-            made.names.insert(own.name.clone(), made.all.len());
+            made.names.insert(partition.name.clone(), made.all.len());
             made.all.push(Partition {
-                tier: own.tier,
-                job_factor: own.job_factor,
-                max_time: own.max_time,
-                default_time: own.default_time,
-                exclusive: own.exclusive,
-                preempt_mode: own.preempt_mode.clone(),
-                grace_time: own.grace_time,
-                qos: own.qos.clone(),
+                tier: partition.tier,
+                job_factor: partition.job_factor,
+                max_time: partition.max_time,
+                default_time: partition.default_time,
+                exclusive: partition.exclusive,
+                preempt_mode: partition.preempt_mode.clone(),
+                grace_time: partition.grace_time,
+                qos: partition.qos.clone(),
                 machines: Rc::new(machines),
             });
         }
         let mut everything = FixedBitSet::with_capacity(view.nodes().len());
         everything.insert_range(..);
-        let default = conf.partitions.iter().position(|own| own.is_default);
+        let default = conf.partitions.iter().position(|partition| partition.is_default);
         made.names.insert(String::new(), default.unwrap_or(made.all.len()));
         made.everything = made.all.len();
         made.all.push(Partition { tier: 1, job_factor: 1, machines: Rc::new(everything), ..Partition::default() });
@@ -138,7 +138,7 @@ impl Partitions {
 fn satisfies(asked: &str, has: &[Arc<str>]) -> bool {
     let plain = |name: &str| {
         let name = name.split('*').next().unwrap_or(name).trim_matches(['[', ']', '(', ')', ' ']);
-        name.is_empty() || has.iter().any(|own| **own == *name)
+        name.is_empty() || has.iter().any(|known| **known == *name)
     };
     asked.split('|').any(|one| one.split(['&', ',']).all(plain))
 }

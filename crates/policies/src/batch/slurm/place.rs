@@ -103,8 +103,8 @@ impl Gain {
 
 /// Chooses machines; `None` if there is not enough room. All rooms are for at least [`Asked::least`].
 pub(super) fn choose(asked: Asked, rooms: &Rooms) -> Option<Places> {
-    let room = rooms.iter().fold(0_u64, |sum, own| sum.saturating_add(own.room.saturating_mul(own.machines as u64)));
-    if !asked.may_fit(Gain { room, machines: rooms.iter().map(|own| own.machines).sum() }) {
+    let room = rooms.iter().fold(0_u64, |sum, room| sum.saturating_add(room.room.saturating_mul(room.machines as u64)));
+    if !asked.may_fit(Gain { room, machines: rooms.iter().map(|room| room.machines).sum() }) {
         return None;
     }
     let mut parts = match asked.machines {
@@ -131,16 +131,16 @@ struct Run {
 fn runs(rooms: &Rooms) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
     let mut next = None;
-    for (place, own) in rooms.iter().enumerate() {
-        let room = own.room.saturating_mul(own.machines as u64);
-        match runs.last_mut().filter(|_| next == Some(own.from)) {
+    for (place, of_machine) in rooms.iter().enumerate() {
+        let room = of_machine.room.saturating_mul(of_machine.machines as u64);
+        match runs.last_mut().filter(|_| next == Some(of_machine.from)) {
             Some(run) => {
                 (run.to, run.room, run.machines) =
-                    (place + 1, run.room.saturating_add(room), run.machines + own.machines);
+                    (place + 1, run.room.saturating_add(room), run.machines + of_machine.machines);
             }
-            None => runs.push(Run { room, from: place, to: place + 1, machines: own.machines }),
+            None => runs.push(Run { room, from: place, to: place + 1, machines: of_machine.machines }),
         }
-        next = Some(own.from + own.machines);
+        next = Some(of_machine.from + of_machine.machines);
     }
     runs.sort_unstable();
     runs
@@ -158,8 +158,8 @@ fn take_best(runs: &mut Vec<Run>, sufficient: Option<usize>) -> Option<(Run, boo
 
 /// The machine of a run with the least room that is enough, the first of equals.
 fn tightest(rooms: &[Stretch], enough: u64) -> Option<usize> {
-    let fitting = rooms.iter().filter(|own| own.room >= enough);
-    fitting.min_by_key(|own| (own.room, own.from)).map(|own| own.from)
+    let fitting = rooms.iter().filter(|room| room.room >= enough);
+    fitting.min_by_key(|stretch| (stretch.room, stretch.from)).map(|stretch| stretch.from)
 }
 
 fn anywhere(instances: u32, rooms: &Rooms) -> Option<Places> {
@@ -171,12 +171,12 @@ fn anywhere(instances: u32, rooms: &Rooms) -> Option<Places> {
         let place = runs.partition_point(|run| run.room < u64::from(left));
         let place = (place < runs.len()).then_some(place);
         let (run, suffices) = take_best(&mut runs, place)?;
-        let own = rooms.get(run.from..run.to)?;
-        if let Some(machine) = tightest(own, left.into()).filter(|_| suffices) {
+        let of_run = rooms.get(run.from..run.to)?;
+        if let Some(machine) = tightest(of_run, left.into()).filter(|_| suffices) {
             parts.push(Part { from: machine, machines: 1, each: left });
             break;
         }
-        own.iter().for_each(|stretch| left = fill(*stretch, left, &mut parts));
+        of_run.iter().for_each(|stretch| left = fill(*stretch, left, &mut parts));
     }
     Some(parts)
 }
@@ -203,12 +203,12 @@ fn evenly(machines: u32, each: u32, rooms: &Rooms) -> Option<Places> {
     while left > 0 {
         let place = runs.iter().position(|run| run.machines >= left);
         let (run, suffices) = take_best(&mut runs, place)?;
-        let own = rooms.get(run.from..run.to)?;
-        if let Some(machine) = tightest(own, each.into()).filter(|_| suffices && left == 1) {
+        let of_run = rooms.get(run.from..run.to)?;
+        if let Some(machine) = tightest(of_run, each.into()).filter(|_| suffices && left == 1) {
             parts.push(Part { from: machine, machines: 1, each });
             break;
         }
-        for stretch in own {
+        for stretch in of_run {
             let taken = stretch.machines.min(left);
             parts.extend((taken > 0).then_some(Part { from: stretch.from, machines: taken, each }));
             left -= taken;
@@ -220,9 +220,11 @@ fn evenly(machines: u32, each: u32, rooms: &Rooms) -> Option<Places> {
 /// The machines with the most room, each with one instance at least.
 fn unevenly(machines: u32, instances: u32, rooms: &Rooms) -> Option<Places> {
     let mut roomiest = rooms.clone();
-    roomiest.sort_by_key(|own| (std::cmp::Reverse(own.room), own.from));
-    let each = roomiest.iter().flat_map(|own| (own.from..own.from + own.machines).map(|machine| (machine, own.room)));
-    let mut others = roomiest.iter().map(|own| own.machines).sum::<usize>().min(machines as usize) as u64;
+    roomiest.sort_by_key(|stretch| (std::cmp::Reverse(stretch.room), stretch.from));
+    let each = roomiest
+        .iter()
+        .flat_map(|stretch| (stretch.from..stretch.from + stretch.machines).map(|machine| (machine, stretch.room)));
+    let mut others = roomiest.iter().map(|stretch| stretch.machines).sum::<usize>().min(machines as usize) as u64;
     let mut left = u64::from(instances);
     let mut parts = Places::new();
     for (from, room) in each.take(machines as usize) {
@@ -242,7 +244,7 @@ mod tests {
         let one = |&(from, room): &(usize, u64)| Stretch { from, machines: 1, room };
         let found = choose(Asked { instances, machines }, &rooms.iter().map(one).collect());
         let mut counted = Rooms::new();
-        rooms.iter().for_each(|own| add(&mut counted, one(own)));
+        rooms.iter().for_each(|room| add(&mut counted, one(room)));
         let listed = |parts: Places| {
             parts.iter().flat_map(|part| part.range().map(|machine| (machine, part.each))).collect::<Vec<_>>()
         };

@@ -142,7 +142,7 @@ impl Plan {
 /// Whether any of these machines is open in a span that is not in both of two sets.
 fn gains(next: &Span, machines: &FixedBitSet, [one, other]: [&FixedBitSet; 2]) -> bool {
     let mut blocks = machines.as_slice().iter().zip(next.open.as_slice()).zip(one.as_slice()).zip(other.as_slice());
-    blocks.any(|(((own, next), one), other)| own & next & !(one & other) != 0)
+    blocks.any(|(((block, next), one), other)| block & next & !(one & other) != 0)
 }
 
 #[cfg(test)]

@@ -111,22 +111,22 @@ impl Run<'_> {
         let nodes = Self::set_of(&row["nodelist"]);
         let end = (number(row, "start") + number(row, "limit_minutes") * 60) * 1_000 - self.zero;
         let start = ms(row, "start_log") - self.zero;
-        let own = self.slurm.queue.jobs().iter().find(|own| own.task == task).unwrap().clone();
+        let waiting = self.slurm.queue.jobs().iter().find(|waiting| waiting.task == task).unwrap().clone();
         let begun = self.slurm.begun.as_mut().unwrap();
-        begun.cluster.look_ahead(&own.request);
-        let places = begun.cluster.place(&own.request, &nodes).unwrap_or_else(|| panic!("no room for {row:?}"));
+        begun.cluster.look_ahead(&waiting.request);
+        let places = begun.cluster.place(&waiting.request, &nodes).unwrap_or_else(|| panic!("no room for {row:?}"));
         let places = begun.cluster.as_nodes(&places);
-        begun.cluster.start(&own.request, &places);
+        begun.cluster.start(&waiting.request, &places);
         self.slurm.running.add(Unit {
             run: self.run,
             task,
-            request: Rc::clone(&own.request),
+            request: Rc::clone(&waiting.request),
             held: places.into(),
             start,
             end,
-            taken: Rc::clone(&own.taken),
-            standing: own.standing,
-            rank: own.rank,
+            taken: Rc::clone(&waiting.taken),
+            standing: waiting.standing,
+            rank: waiting.rank,
             is_over: false,
             leaves: false,
         });
@@ -145,20 +145,20 @@ impl Run<'_> {
         let waiting: Vec<Waiting> = self.slurm.queue.jobs().to_vec();
         self.slurm.plan.clear(now, now + self.slurm.set.bf_window, MACHINES);
         let mut is_head = true;
-        for own in waiting.iter().filter(|own| !started.contains(&own.task)) {
-            let row = &self.rows[own.task.index()];
+        for job in waiting.iter().filter(|job| !started.contains(&job.task)) {
+            let row = &self.rows[job.task.index()];
             let logged = rows.iter().find(|logged| logged["job"] == row["job"]);
             let Some(logged) = logged.filter(|_| ms(row, "submit_log") <= at) else { continue };
             let planned = self.with_cycle(now, |cycle, running, begun| {
-                cycle.plan(own, running, (&begun.preemption, &begun.reservations, &mut begun.cluster))
+                cycle.plan(job, running, (&begun.preemption, &begun.reservations, &mut begun.cluster))
             });
             if logged["what"] == "started" {
                 self.note_start(logged, &planned);
-                self.start(own.task);
+                self.start(job.task);
                 let nodes = Self::set_of(&logged["nodes"]);
                 let places: Places = nodes.ones().map(|from| Part { from, machines: 1, each: 1 }).collect();
-                if own.closes_its_machines() {
-                    self.with_cycle(now, |cycle, _, _| cycle.close(own, &places, MACHINES));
+                if job.closes_its_machines() {
+                    self.with_cycle(now, |cycle, _, _| cycle.close(job, &places, MACHINES));
                 }
             } else {
                 self.note_plan(logged, &planned, std::mem::take(&mut is_head));
@@ -187,7 +187,7 @@ impl Run<'_> {
         let taken = start.map(|start| self.slurm.sets.taken(&start.places, MACHINES).clone());
         let nodes = Self::set_of(&logged["nodes"]);
         let at = number(logged, "planned_start") * 1_000 - self.zero;
-        let is_same = [start.is_some_and(|own| own.at == at), taken.as_ref() == Some(&nodes)];
+        let is_same = [start.is_some_and(|planned| planned.at == at), taken.as_ref() == Some(&nodes)];
         self.show(is_same, logged, planned);
         self.found.planned.note(is_same);
         if is_head {
@@ -249,14 +249,14 @@ fn found(version: &str, run: &str, set: &str) -> Option<Found> {
     events.sort_unstable();
     let mut started = BTreeSet::new();
     for (at, kind, place) in events {
-        let task = run.slurm.queue.jobs().iter().map(|own| own.task).find(|task| task.index() == place).unwrap();
+        let task = run.slurm.queue.jobs().iter().map(|job| job.task).find(|task| task.index() == place).unwrap();
         match kind {
             CYCLE => {
-                let own: Vec<&Row> = plans.iter().filter(|row| ms(row, "cycle_at") == at).collect();
-                run.cycle(&own, &started);
+                let of_cycle: Vec<&Row> = plans.iter().filter(|row| ms(row, "cycle_at") == at).collect();
+                run.cycle(&of_cycle, &started);
                 let has_started =
-                    |row: &Row| own.iter().any(|own| own["what"] == "started" && own["job"] == row["job"]);
-                let tasks = run.slurm.queue.jobs().iter().map(|own| own.task);
+                    |row: &Row| of_cycle.iter().any(|other| other["what"] == "started" && other["job"] == row["job"]);
+                let tasks = run.slurm.queue.jobs().iter().map(|job| job.task);
                 started.extend(tasks.filter(|task| has_started(&rows[task.index()])));
             }
             END => run.end(task),

@@ -59,7 +59,7 @@ impl From<Places> for Room {
 impl Preemption {
     pub(super) fn new(set: &Settings, conf: &SlurmConf) -> Self {
         let qos: BTreeMap<String, u32> = conf.qos.keys().cloned().zip(0..).collect();
-        let over = conf.qos.values().map(|own| own.preempt.iter().filter_map(|name| qos.get(name).copied()).collect());
+        let over = conf.qos.values().map(|qo| qo.preempt.iter().filter_map(|name| qos.get(name).copied()).collect());
         Self {
             by: set.preempt,
             mode: set.preempt_mode,
@@ -79,13 +79,13 @@ impl Preemption {
         let known = conf.qos.get(qos);
         let of_partition = partition.qos.as_ref().and_then(|name| conf.qos.get(name));
         let exempt = [of_partition, known].into_iter().flatten().find_map(|qos| qos.preempt_exempt_time);
-        let own = match self.by {
+        let rank = match self.by {
             PreemptBy::None => None,
             PreemptBy::Partition => partition.preempt_mode.as_deref(),
             PreemptBy::Qos => known.and_then(|qos| qos.preempt_mode.as_deref()),
         };
         // Jobs are not suspended, but keep their place then.
-        let mode = own.map_or(self.mode, |name| PreemptMode::named(name).unwrap_or(PreemptMode::Off));
+        let mode = rank.map_or(self.mode, |name| PreemptMode::named(name).unwrap_or(PreemptMode::Off));
         Rank {
             tier: partition.tier,
             qos: self.qos.get(qos).copied().unwrap_or(u32::MAX),
@@ -116,19 +116,19 @@ impl Preemption {
         now.saturating_add(self.delay)
     }
 
-    fn goes_over(&self, own: Rank, other: Rank) -> bool {
+    fn goes_over(&self, rank: Rank, other: Rank) -> bool {
         other.then.is_some()
             && match self.by {
                 PreemptBy::None => false,
-                PreemptBy::Partition => other.tier < own.tier,
-                PreemptBy::Qos => self.over.get(own.qos as usize).is_some_and(|over| over.contains(&other.qos)),
+                PreemptBy::Partition => other.tier < rank.tier,
+                PreemptBy::Qos => self.over.get(rank.qos as usize).is_some_and(|over| over.contains(&other.qos)),
             }
     }
 
     /// Where a job finds room on these machines if others leave.
     pub(super) fn find(
         &self,
-        (own, request): (Rank, &Request),
+        (rank, request): (Rank, &Request),
         open: &FixedBitSet,
         running: &Running,
         cluster: &mut Cluster,
@@ -139,7 +139,7 @@ impl Preemption {
         }
         let is_candidate = |unit: &Unit| {
             let ran = now.saturating_sub(unit.start);
-            !unit.is_over && ran > 0 && ran >= unit.rank.exempt && self.goes_over(own, unit.rank) && is_on(unit, open)
+            !unit.is_over && ran > 0 && ran >= unit.rank.exempt && self.goes_over(rank, unit.rank) && is_on(unit, open)
         };
         let mut units: Vec<(UnitId, &Unit)> = running.units().filter(|(_, unit)| is_candidate(unit)).collect();
         units.sort_by_key(|(_, unit)| (self.order(unit), unit.start, unit.run));

@@ -78,8 +78,8 @@ impl Priorities {
             max_age: set.max_age,
             total: [view.nodes().len() as f64, cpu as f64],
             largest: [
-                conf.partitions.iter().map(|own| own.job_factor).max().unwrap_or(1).max(1).into(),
-                conf.qos.values().map(|own| own.priority).max().unwrap_or(1).max(1).into(),
+                conf.partitions.iter().map(|partition| partition.job_factor).max().unwrap_or(1).max(1).into(),
+                conf.qos.values().map(|qo| qo.priority).max().unwrap_or(1).max(1).into(),
             ],
             shares: FairShares::new(&conf.associations, set.half_life),
             factors: Vec::new(),

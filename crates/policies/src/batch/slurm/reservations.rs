@@ -48,18 +48,22 @@ impl Reservations {
         let places: BTreeMap<&str, usize> =
             view.nodes().map(|(node, machine)| (machine.name.as_str(), node.index())).collect();
         let mut made = Self::default();
-        for own in &conf.reservations {
+        for reservation in &conf.reservations {
             let next = made.names.len() as Name;
-            let name = *made.names.entry(own.name.clone()).or_insert(next);
+            let name = *made.names.entry(reservation.name.clone()).or_insert(next);
             let mut machines = FixedBitSet::with_capacity(view.nodes().len());
-            if own.nodes.is_empty() {
+            if reservation.nodes.is_empty() {
                 machines.insert_range(..);
             }
-            own.nodes.iter().filter_map(|name| places.get(name.as_str())).for_each(|&place| machines.insert(place));
-            let (start, end) = (own.start.saturating_sub(zero), own.end.saturating_sub(zero));
+            reservation
+                .nodes
+                .iter()
+                .filter_map(|name| places.get(name.as_str()))
+                .for_each(|&place| machines.insert(place));
+            let (start, end) = (reservation.start.saturating_sub(zero), reservation.end.saturating_sub(zero));
             made.all.push(Reservation { name, start, end, machines });
         }
-        made.all.sort_by_key(|own| (own.start, own.end));
+        made.all.sort_by_key(|reservation| (reservation.start, reservation.end));
         made
     }
 
@@ -74,23 +78,23 @@ impl Reservations {
 
     /// When reservations begin and end: jobs are looked at anew then.
     pub(super) fn changes(&self) -> impl Iterator<Item = Ms> {
-        self.all.iter().flat_map(|own| [own.start, own.end])
+        self.all.iter().flat_map(|reservation| [reservation.start, reservation.end])
     }
 
     /// The reservation that a job has which names this one and starts at an instant.
-    fn own(&self, name: Option<Name>, from: Ms) -> Option<&Reservation> {
-        self.all.iter().find(|own| Some(own.name) == name && own.end > from)
+    fn open_to(&self, name: Option<Name>, from: Ms) -> Option<&Reservation> {
+        self.all.iter().find(|reservation| Some(reservation.name) == name && reservation.end > from)
     }
 
     /// Leaves those of `machines` that a job may have between two instants. Returns when it may have others for the first time after
     /// `from`.
     pub(super) fn leave_open(&self, name: Option<Name>, from: Ms, until: Ms, machines: &mut FixedBitSet) -> Option<Ms> {
-        if let Some(own) = self.own(name, from) {
-            if own.start > from {
+        if let Some(reservation) = self.open_to(name, from) {
+            if reservation.start > from {
                 machines.clear();
-                return Some(own.start);
+                return Some(reservation.start);
             }
-            machines.intersect_with(&own.machines);
+            machines.intersect_with(&reservation.machines);
             return None;
         }
         let mut next = None;

@@ -92,7 +92,7 @@ impl Running {
             self.units.len() as UnitId - 1
         });
         let key = (unit.end, unit.task, id);
-        let place = self.by_end.partition_point(|&own| own < key);
+        let place = self.by_end.partition_point(|&end| end < key);
         self.by_end.insert(place, key);
         let before = place.checked_sub(1).map_or(0, |before| self.machines[before]);
         self.machines.insert(place, before);

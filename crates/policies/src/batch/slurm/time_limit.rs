@@ -14,9 +14,9 @@ use crate::submitters::Submitter;
 
 /// The limit of a job before it is rounded, ms; `None`: nobody says one. Its partition has these default and largest limits.
 pub(super) fn named(conf: &SlurmConf, job: JobView<'_>, [default, most]: [Option<Ms>; 2]) -> Option<Ms> {
-    let own = job.requested_time.or_else(|| longest(conf, job)).or(default).or(most);
-    let own = own.or_else(|| (job.framework == Some(FRAMEWORK)).then_some(NO_LIMIT));
-    own.map(|limit| most.map_or(limit, |most| limit.min(most)))
+    let asked = job.requested_time.or_else(|| longest(conf, job)).or(default).or(most);
+    let known = asked.or_else(|| (job.framework == Some(FRAMEWORK)).then_some(NO_LIMIT));
+    known.map(|limit| most.map_or(limit, |most| limit.min(most)))
 }
 
 /// The longest limit that the qualities of service and the associations of a job allow, ms.

@@ -56,10 +56,10 @@ pub(crate) fn too_large<'a>(
         let time = time_of(&set, conf, job);
         for &(holder, limits) in &*limits {
             for key in exceeded(limits, (&asked, time)) {
-                let own = found.entry((holder.to_string(), key));
-                let own = own.or_insert_with(|| TooLarge { holder, limits, key, jobs: Vec::new() });
-                if own.jobs.last() != Some(&id) {
-                    own.jobs.push(id);
+                let entry = found.entry((holder.to_string(), key));
+                let too_large = entry.or_insert_with(|| TooLarge { holder, limits, key, jobs: Vec::new() });
+                if too_large.jobs.last() != Some(&id) {
+                    too_large.jobs.push(id);
                 }
             }
         }
@@ -73,7 +73,7 @@ fn time_of(set: &Settings, conf: &SlurmConf, job: JobView<'_>) -> Option<Ms> {
         return None;
     }
     let is_it = |name: &str, is_default: bool| name == job.queue || job.queue.is_empty() && is_default;
-    let partition = conf.partitions.iter().find(|own| is_it(&own.name, own.is_default));
-    let [default, most] = partition.map_or([None; 2], |own| [own.default_time, own.max_time]);
+    let partition = conf.partitions.iter().find(|partition| is_it(&partition.name, partition.is_default));
+    let [default, most] = partition.map_or([None; 2], |partition| [partition.default_time, partition.max_time]);
     time_limit::named(conf, job, [default, most]).map(|limit| time_limit::rounded(set, limit))
 }

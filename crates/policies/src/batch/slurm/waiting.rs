@@ -84,7 +84,7 @@ impl Queue {
 
     /// The jobs that the controller knows at an instant.
     pub(super) fn known(&self, at: Ms) -> impl Iterator<Item = &Waiting> {
-        self.jobs.iter().filter(move |own| own.since <= at)
+        self.jobs.iter().filter(move |job| job.since <= at)
     }
 
     /// Takes a job in, unless it is there.

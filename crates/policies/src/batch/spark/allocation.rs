@@ -98,7 +98,7 @@ impl Allocation {
 
     /// It asks for more, if it is time: `addExecutors`. `have` is how many executors it has.
     pub(super) fn ask(&mut self, at: Ms, have: u64) {
-        if self.at.is_none_or(|own| own > at) {
+        if self.at.is_none_or(|due| due > at) {
             return;
         }
         let before = self.target;
@@ -134,23 +134,26 @@ mod tests {
     }
 
     /// What is asked for at the next times, if all comes at once.
-    fn asked(own: &mut Allocation, times: usize) -> Vec<(Ms, u64)> {
+    fn asked(allocation: &mut Allocation, times: usize) -> Vec<(Ms, u64)> {
         let mut ask = || {
-            let at = own.asks_at()?;
-            own.ask(at, own.target());
-            Some((at, own.target()))
+            let at = allocation.asks_at()?;
+            allocation.ask(at, allocation.target());
+            Some((at, allocation.target()))
         };
         (0..times).filter_map(|_| ask()).collect()
     }
 
     #[test]
     fn it_asks_for_twice_as_many_each_time_until_all_can_run() {
-        let mut own = Allocation::new(limits());
-        own.wait(50, 500);
-        assert_eq!(asked(&mut own, 6), [(1_500, 1), (2_500, 3), (3_500, 7), (4_500, 15), (5_500, 25), (6_500, 25)]);
-        let mut own = Allocation::new(Limits { most: 5, least: 2, first: 1, sustained: 100, ..limits() });
-        own.wait(50, 0);
-        assert_eq!((own.target(), asked(&mut own, 3)), (2, vec![(1_000, 3), (1_100, 5), (1_200, 5)]));
+        let mut allocation = Allocation::new(limits());
+        allocation.wait(50, 500);
+        assert_eq!(
+            asked(&mut allocation, 6),
+            [(1_500, 1), (2_500, 3), (3_500, 7), (4_500, 15), (5_500, 25), (6_500, 25)]
+        );
+        let mut asking = Allocation::new(Limits { most: 5, least: 2, first: 1, sustained: 100, ..limits() });
+        asking.wait(50, 0);
+        assert_eq!((asking.target(), asked(&mut asking, 3)), (2, vec![(1_000, 3), (1_100, 5), (1_200, 5)]));
         let mut half = Allocation::new(Limits { ratio: 0.5, first: 9, ..limits() });
         half.wait(10, 0);
         assert_eq!((half.target(), half.needed()), (9, 3));
@@ -158,26 +161,26 @@ mod tests {
 
     #[test]
     fn it_starts_anew_after_nothing_waited() {
-        let mut own = Allocation::new(limits());
-        own.wait(3, 0);
-        asked(&mut own, 2);
-        assert_eq!(own.target(), 2);
-        (0..3).for_each(|_| own.start());
-        assert_eq!(own.asks_at(), None);
-        own.wait(8, 5_000);
-        assert_eq!(asked(&mut own, 2), [(6_000, 3), (7_000, 5)]);
+        let mut asking = Allocation::new(limits());
+        asking.wait(3, 0);
+        asked(&mut asking, 2);
+        assert_eq!(asking.target(), 2);
+        (0..3).for_each(|_| asking.start());
+        assert_eq!(asking.asks_at(), None);
+        asking.wait(8, 5_000);
+        assert_eq!(asked(&mut asking, 2), [(6_000, 3), (7_000, 5)]);
     }
 
     #[test]
     fn it_asks_for_fewer_as_tasks_end_and_lets_the_others_go() {
-        let mut own = Allocation::new(Limits { least: 1, ..limits() });
-        own.wait(8, 0);
-        asked(&mut own, 3);
-        (0..8).for_each(|_| own.start());
-        assert_eq!((own.target(), own.lets_go(4)), (4, false));
-        (0..3).for_each(|_| own.end());
-        assert_eq!((own.target(), own.lets_go(4), own.lets_go(3)), (3, true, false));
-        (0..5).for_each(|_| own.end());
-        assert_eq!((own.target(), own.lets_go(2), own.lets_go(1)), (1, true, false));
+        let mut asking = Allocation::new(Limits { least: 1, ..limits() });
+        asking.wait(8, 0);
+        asked(&mut asking, 3);
+        (0..8).for_each(|_| asking.start());
+        assert_eq!((asking.target(), asking.lets_go(4)), (4, false));
+        (0..3).for_each(|_| asking.end());
+        assert_eq!((asking.target(), asking.lets_go(4), asking.lets_go(3)), (3, true, false));
+        (0..5).for_each(|_| asking.end());
+        assert_eq!((asking.target(), asking.lets_go(2), asking.lets_go(1)), (1, true, false));
     }
 }

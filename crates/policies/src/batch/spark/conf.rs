@@ -56,8 +56,8 @@ impl Conf {
         let text = |key: &str| logged.and_then(|logged| logged.get(key)).map(|text| text.trim());
         let time = |key: &str| text(key).and_then(in_ms).map(|time| time.clamp(0, LONGEST));
         let number = |key: &str| text(key).and_then(|text| text.parse::<u64>().ok()).filter(|&number| number > 0);
-        let wait = |own: Option<Ms>, key: &str| {
-            own.or(set.wait).or_else(|| time(key)).or_else(|| time("spark.locality.wait")).unwrap_or(WAIT)
+        let wait = |given: Option<Ms>, key: &str| {
+            given.or(set.wait).or_else(|| time(key)).or_else(|| time("spark.locality.wait")).unwrap_or(WAIT)
         };
         let legacy = || match text("spark.locality.wait.legacyResetOnTaskLaunch") {
             Some(said) => said.eq_ignore_ascii_case("true"),
@@ -67,8 +67,8 @@ impl Conf {
         let executor_cores = set.executor_cores.map(u64::from).or_else(|| number("spark.executor.cores"));
         let task_cpus = set.task_cpus.map(u64::from).or_else(|| number("spark.task.cpus")).unwrap_or(0);
         let seconds = |key: &str| text(&dynamic_key(key)).and_then(of_seconds).map(|time| time.clamp(0, LONGEST));
-        let count = |own: Option<u32>, key: &str| {
-            own.map(u64::from).or_else(|| text(&dynamic_key(key)).and_then(|text| text.parse::<u64>().ok()))
+        let count = |given: Option<u32>, key: &str| {
+            given.map(u64::from).or_else(|| text(&dynamic_key(key)).and_then(|text| text.parse::<u64>().ok()))
         };
         let is_on = |key: &str| text(key).is_some_and(|said| said.eq_ignore_ascii_case("true"));
         let limits = || {
@@ -151,7 +151,7 @@ mod tests {
     use crate::settings::Values;
 
     fn settings(set: &[(&str, &'static str)]) -> Settings {
-        let text = |key: &str| set.iter().find(|(own, _)| *own == key).map(|(_, text)| *text);
+        let text = |key: &str| set.iter().find(|(known, _)| *known == key).map(|(_, text)| *text);
         let values = Values::parse(Settings::PARAMETERS, |parameter| text(parameter.key).unwrap_or(parameter.default));
         Settings::read(&values.unwrap()).unwrap()
     }

@@ -127,9 +127,9 @@ impl Executors {
 
     /// Takes note of whether one has anything free.
     fn note(&mut self, number: usize) {
-        let own = &self.all[number];
-        let place = (own.app, number);
-        if own.is_alive && own.capacity.minus(own.used) != Resources::NONE {
+        let executor = &self.all[number];
+        let place = (executor.app, number);
+        if executor.is_alive && executor.capacity.minus(executor.used) != Resources::NONE {
             self.open.insert(place);
         } else {
             self.open.remove(&place);
@@ -138,16 +138,21 @@ impl Executors {
 
     /// Takes note anew of all, after some have come or gone.
     fn note_all(&mut self) {
-        self.alive = self.all.iter().filter(|own| own.is_alive).map(|own| (own.app, own.node)).collect();
-        let alive = self.all.iter().filter(|own| own.is_alive);
-        self.alive_racks = alive.filter_map(|own| Some((own.app, own.rack?))).collect();
+        self.alive = self
+            .all
+            .iter()
+            .filter(|executor| executor.is_alive)
+            .map(|executor| (executor.app, executor.node))
+            .collect();
+        let alive = self.all.iter().filter(|executor| executor.is_alive);
+        self.alive_racks = alive.filter_map(|executor| Some((executor.app, executor.rack?))).collect();
         (0..self.all.len()).for_each(|number| self.note(number));
     }
 
     /// What is free on one.
     pub(super) fn free(&self, number: usize) -> Resources {
-        let own = &self.all[number];
-        own.capacity.minus(own.used)
+        let executor = &self.all[number];
+        executor.capacity.minus(executor.used)
     }
 
     /// What some tasks take is in use.
@@ -181,15 +186,15 @@ impl Executors {
     /// Ends an executor, whose place may be given out anew.
     fn end_one(&mut self, number: usize) {
         self.set_idle(number, None);
-        let own = &mut self.all[number];
-        if own.since == Ms::MAX {
+        let executor = &mut self.all[number];
+        if executor.since == Ms::MAX {
             return;
         }
-        (own.is_alive, own.since) = (false, Ms::MAX);
-        let (held, given) = (&mut self.held[own.app], &mut self.given[own.node.index()]);
+        (executor.is_alive, executor.since) = (false, Ms::MAX);
+        let (held, given) = (&mut self.held[executor.app], &mut self.given[executor.node.index()]);
         held.count -= 1;
-        held.cores -= own.capacity.cpu;
-        *given = given.minus(own.capacity);
+        held.cores -= executor.capacity.cpu;
+        *given = given.minus(executor.capacity);
     }
 
     /// How many executors an application has, those that start included.
@@ -210,17 +215,17 @@ impl Executors {
 
     /// Takes note of whether one is idle from now on.
     pub(super) fn look_idle(&mut self, number: usize, now: Ms) {
-        let own = &self.all[number];
-        let is_idle = own.is_alive && own.holds == 0 && own.used == Resources::NONE;
-        self.set_idle(number, is_idle.then(|| own.idle.unwrap_or(now)));
+        let executor = &self.all[number];
+        let is_idle = executor.is_alive && executor.holds == 0 && executor.used == Resources::NONE;
+        self.set_idle(number, is_idle.then(|| executor.idle.unwrap_or(now)));
     }
 
     fn set_idle(&mut self, number: usize, since: Option<Ms>) {
-        let own = &mut self.all[number];
-        if let Some(before) = std::mem::replace(&mut own.idle, since) {
-            self.idle.remove(&(own.app, before, number));
+        let executor = &mut self.all[number];
+        if let Some(before) = std::mem::replace(&mut executor.idle, since) {
+            self.idle.remove(&(executor.app, before, number));
         }
-        self.idle.extend(since.map(|since| (own.app, since, number)));
+        self.idle.extend(since.map(|since| (executor.app, since, number)));
     }
 
     /// The executor of an application that has been idle longest, and since when.
@@ -246,22 +251,22 @@ impl Executors {
     /// lost some.
     pub(super) fn look(&mut self, at: Ms, view: View<'_>, whole: bool) -> (Vec<usize>, Vec<usize>) {
         let (mut came, mut lost, mut resized) = (Vec::new(), Vec::new(), false);
-        for (number, own) in self.all.iter_mut().enumerate() {
-            let (offers, _) = view.offers(own.node);
+        for (number, executor) in self.all.iter_mut().enumerate() {
+            let (offers, _) = view.offers(executor.node);
             if whole {
-                resized |= own.capacity != offers;
-                own.capacity = offers;
+                resized |= executor.capacity != offers;
+                executor.capacity = offers;
             }
-            let is_there = own.since <= at && offers != Resources::NONE;
-            match (own.is_alive, is_there) {
+            let is_there = executor.since <= at && offers != Resources::NONE;
+            match (executor.is_alive, is_there) {
                 (false, true) => came.push(number),
-                (true, false) => lost.push(own.app),
+                (true, false) => lost.push(executor.app),
                 _ => {}
             }
-            own.is_alive = is_there;
+            executor.is_alive = is_there;
         }
         lost.dedup();
-        self.next = self.all.iter().map(|own| own.since).filter(|&since| since > at && since < Ms::MAX).min();
+        self.next = self.all.iter().map(|executor| executor.since).filter(|&since| since > at && since < Ms::MAX).min();
         if resized || !came.is_empty() || !lost.is_empty() {
             self.note_all();
         }
@@ -270,7 +275,7 @@ impl Executors {
 
     /// In the standalone mode, an executor ends with its worker: its place is given out anew. Returns whether one ended.
     pub(super) fn end_lost(&mut self, view: View<'_>) -> bool {
-        let is_lost = |own: &Executor| own.since < Ms::MAX && view.offers(own.node).0 == Resources::NONE;
+        let is_lost = |executor: &Executor| executor.since < Ms::MAX && view.offers(executor.node).0 == Resources::NONE;
         let lost: Vec<usize> = (0..self.all.len()).filter(|&number| is_lost(&self.all[number])).collect();
         lost.iter().for_each(|&number| self.end_one(number));
         let any = !lost.is_empty();

@@ -153,11 +153,11 @@ fn by_fairness(
     let most = |place: usize| tree.get(place).settings.max_vcores.map_or(u64::MAX, u64::from);
     if tree.is_leaf(place) {
         let fits = |member: &&Member| of(place)[0] + member.asks.unwrap_or(0) <= most(place);
-        let mut own: Vec<&Member> = asking(members, place).filter(fits).collect();
+        let mut fitting: Vec<&Member> = asking(members, place).filter(fits).collect();
         if tree.get(place).settings.policy != Some(SharePolicy::Fifo) {
-            own.sort_by_key(|member| member.used);
+            fitting.sort_by_key(|member| member.used);
         }
-        return own.first().map(|member| member.app);
+        return fitting.first().map(|member| member.app);
     }
     if of(place)[0] >= most(place) {
         return None;
@@ -220,19 +220,19 @@ mod tests {
 
     #[test]
     fn queues_get_their_guarantees_and_what_others_leave_up_to_their_limits() {
-        let mut own = capacity("[queues.a]\ncapacity = 70\n[queues.b]\ncapacity = 30\nmaximum_capacity = 50\n");
-        assert_eq!(given(&mut own, 20, &[("b", 9), ("a", 9)]), [3, 7]);
-        assert_eq!(given(&mut own, 20, &[("b", 9), ("a", 1)]), [5, 1]);
-        assert_eq!(given(&mut own, 20, &[("a", 4), ("a", 9), ("b", 9)]), [4, 3, 3], "in one queue in their order");
+        let mut manager = capacity("[queues.a]\ncapacity = 70\n[queues.b]\ncapacity = 30\nmaximum_capacity = 50\n");
+        assert_eq!(given(&mut manager, 20, &[("b", 9), ("a", 9)]), [3, 7]);
+        assert_eq!(given(&mut manager, 20, &[("b", 9), ("a", 1)]), [5, 1]);
+        assert_eq!(given(&mut manager, 20, &[("a", 4), ("a", 9), ("b", 9)]), [4, 3, 3], "in one queue in their order");
         let mut one = Manager::new(Kind::Capacity, &Site::default()).unwrap();
         assert_eq!(given(&mut one, 20, &[("x", 8), ("y", 9)]), [8, 2]);
     }
 
     #[test]
     fn queues_share_by_weight_beyond_what_they_are_owed() {
-        let mut own = fair("[queues.a]\nweight = 3.0\n[queues.b]\nmin_vcores = 12\n[queues.c]\nmax_vcores = 4\n");
-        assert_eq!(given(&mut own, 20, &[("a", 9), ("b", 9)]), [4, 6]);
-        assert_eq!(given(&mut own, 20, &[("a", 9), ("b", 2), ("c", 9)]), [6, 2, 2]);
+        let mut manager = fair("[queues.a]\nweight = 3.0\n[queues.b]\nmin_vcores = 12\n[queues.c]\nmax_vcores = 4\n");
+        assert_eq!(given(&mut manager, 20, &[("a", 9), ("b", 9)]), [4, 6]);
+        assert_eq!(given(&mut manager, 20, &[("a", 9), ("b", 2), ("c", 9)]), [6, 2, 2]);
         let mut one = fair("[queues.q]\n[queues.f]\npolicy = 'fifo'\n");
         assert_eq!(given(&mut one, 20, &[("q", 9), ("q", 9)]), [5, 5]);
         assert_eq!(given(&mut one, 20, &[("f", 7), ("f", 9)]), [7, 3]);

@@ -172,12 +172,12 @@ pub(crate) fn without_pools(
     if settings.pools.path().is_some() || settings.mode == Some(Mode::Fifo) {
         return Ok(None);
     }
-    let had_pools = |own: &&BTreeMap<String, String>| {
-        let was_fair = conf::is_fair(own);
-        was_fair || settings.mode == Some(Mode::Fair) && own.contains_key(POOLS_FILE)
+    let had_pools = |other: &&BTreeMap<String, String>| {
+        let was_fair = conf::is_fair(other);
+        was_fair || settings.mode == Some(Mode::Fair) && other.contains_key(POOLS_FILE)
     };
     let fair: Vec<_> = applications.values().filter(had_pools).collect();
-    let file = fair.iter().find_map(|own| own.get(POOLS_FILE)).cloned();
+    let file = fair.iter().find_map(|settings| settings.get(POOLS_FILE)).cloned();
     Ok((!fair.is_empty()).then_some((file, fair.len() as u64)))
 }
 
@@ -307,8 +307,8 @@ impl Spark {
         if let Some(&known) = self.by_group.get(group) {
             return known;
         }
-        let own = if self.has_master { logged.get(group) } else { logged.values().next() };
-        let conf = Conf::of(&self.settings, own);
+        let of_group = if self.has_master { logged.get(group) } else { logged.values().next() };
+        let conf = Conf::of(&self.settings, of_group);
         self.is_dynamic |= conf.dynamic.is_some();
         let number = self.apps.len();
         if number == 0 {
@@ -316,7 +316,9 @@ impl Spark {
             self.phase = self.settings.phase.unwrap_or_else(drawn);
         }
         let pools = Pools::new(self.site.clone(), conf.mode);
-        let queue = self.manager.queue(own.and_then(|own| own.get(QUEUE)).map_or(DEFAULT_QUEUE, |name| name.trim()));
+        let queue = self
+            .manager
+            .queue(of_group.and_then(|settings| settings.get(QUEUE)).map_or(DEFAULT_QUEUE, |name| name.trim()));
         let allocation = conf.dynamic.map(Allocation::new);
         self.apps.push(App { conf, pools, queue, memory: 0, allocation, offers: 0, has_ended: false });
         self.by_group.insert(group.to_owned(), number);
@@ -333,9 +335,9 @@ impl Spark {
         for (node, _) in view.nodes().filter(|_| self.whole) {
             self.executors.add(app, (node, view.rack(node)), Resources::NONE, Ms::MIN);
         }
-        for own in view.executors() {
-            let place = (own.node, view.rack(own.node));
-            self.executors.add(app, place, own.capacity, own.added.unwrap_or(Ms::MIN));
+        for executor in view.executors() {
+            let place = (executor.node, view.rack(executor.node));
+            self.executors.add(app, place, executor.capacity, executor.added.unwrap_or(Ms::MIN));
         }
     }
 
@@ -453,8 +455,8 @@ impl Spark {
 
     /// When something is due next, ms.
     fn next_due(&self) -> Option<Ms> {
-        let asks = |(app, own): (usize, &App)| {
-            let allocation = own.allocation.as_ref().filter(|_| !own.has_ended)?;
+        let asks = |(app, state): (usize, &App)| {
+            let allocation = state.allocation.as_ref().filter(|_| !state.has_ended)?;
             let idle = self.executors.longest_idle(app).filter(|_| allocation.lets_go(self.executors.count(app)));
             let goes = idle.map(|(_, since)| since.saturating_add(allocation.limits().idle));
             allocation.asks_at().into_iter().chain(goes).min()
@@ -468,8 +470,8 @@ impl Spark {
         let mut changed = false;
         for app in 0..self.apps.len() {
             let have = self.executors.count(app);
-            let own = &mut self.apps[app];
-            if let Some(allocation) = own.allocation.as_mut().filter(|_| !own.has_ended) {
+            let state = &mut self.apps[app];
+            if let Some(allocation) = state.allocation.as_mut().filter(|_| !state.has_ended) {
                 let before = allocation.target();
                 allocation.ask(at, have);
                 changed |= allocation.target() != before;
@@ -562,9 +564,9 @@ impl Spark {
         run.on.iter().for_each(|&(executor, _)| self.executors.look_idle(executor, now));
         if let Some(set) = self.sets.get_mut(run.stage) {
             set.running = set.running.saturating_sub(1);
-            let own = &mut self.apps[set.app];
-            own.pools.ended(set.pool);
-            own.allocation.iter_mut().for_each(Allocation::end);
+            let state = &mut self.apps[set.app];
+            state.pools.ended(set.pool);
+            state.allocation.iter_mut().for_each(Allocation::end);
         }
         for &(executor, _) in &run.on {
             self.round(self.executors.get(executor).app, Which::One(executor), offer)?;

@@ -166,52 +166,52 @@ mod tests {
 
     #[test]
     fn fifo_looks_at_no_pools() {
-        let mut own = pools(Mode::Fifo, &[("a", Mode::Fair, 9.0, 9)]);
+        let mut pools_of_it = pools(Mode::Fifo, &[("a", Mode::Fair, 9.0, 9)]);
         for (name, stage) in [("a", 3), ("", 1), ("b", 2)] {
-            let pool = own.of(name);
-            own.wait(pool, stage);
+            let pool = pools_of_it.of(name);
+            pools_of_it.wait(pool, stage);
         }
-        assert_eq!(order(&own, &[0; 4]), [1, 2, 3]);
-        own.served(0, 2);
-        assert_eq!(order(&own, &[0; 4]), [1, 3]);
+        assert_eq!(order(&pools_of_it, &[0; 4]), [1, 2, 3]);
+        pools_of_it.served(0, 2);
+        assert_eq!(order(&pools_of_it, &[0; 4]), [1, 3]);
     }
 
     #[test]
     fn pools_below_their_minimum_come_first_then_by_weight_then_by_name() {
-        let mut own =
+        let mut pools_of_it =
             pools(Mode::Fair, &[("a", Mode::Fifo, 1.0, 0), ("b", Mode::Fifo, 2.0, 0), ("c", Mode::Fifo, 1.0, 4)]);
-        let places = ["a", "b", "c", "new"].map(|name| own.of(name));
+        let places = ["a", "b", "c", "new"].map(|name| pools_of_it.of(name));
         for (stage, &pool) in (0..).zip(&places) {
-            own.wait(pool, stage);
+            pools_of_it.wait(pool, stage);
         }
-        assert_eq!(order(&own, &[0; 4]), [2, 0, 1, 3], "c needs; all others have nothing, so by name");
+        assert_eq!(order(&pools_of_it, &[0; 4]), [2, 0, 1, 3], "c needs; all others have nothing, so by name");
         for (&pool, count) in places.iter().zip([2, 3, 4, 1]) {
-            (0..count).for_each(|_| own.started(pool));
+            (0..count).for_each(|_| pools_of_it.started(pool));
         }
-        assert_eq!(order(&own, &[0; 4]), [3, 1, 0, 2], "1/1, 3/2, 2/1, 4/1");
-        own.ended(places[2]);
-        assert_eq!(order(&own, &[0; 4]), [2, 3, 1, 0], "c has 3 of 4");
+        assert_eq!(order(&pools_of_it, &[0; 4]), [3, 1, 0, 2], "1/1, 3/2, 2/1, 4/1");
+        pools_of_it.ended(places[2]);
+        assert_eq!(order(&pools_of_it, &[0; 4]), [2, 3, 1, 0], "c has 3 of 4");
     }
 
     #[test]
     fn inside_a_fair_pool_the_stage_with_the_fewest_running_comes_first_and_names_are_texts() {
-        let mut own = pools(Mode::Fair, &[("default", Mode::Fair, 1.0, 0)]);
+        let mut pools_of_it = pools(Mode::Fair, &[("default", Mode::Fair, 1.0, 0)]);
         for stage in [2, 9, 10] {
-            own.wait(0, stage);
+            pools_of_it.wait(0, stage);
         }
         let mut running = [0; 11];
-        assert_eq!(order(&own, &running), [10, 2, 9]);
+        assert_eq!(order(&pools_of_it, &running), [10, 2, 9]);
         running[10] = 1;
-        assert_eq!(order(&own, &running), [2, 9, 10]);
+        assert_eq!(order(&pools_of_it, &running), [2, 9, 10]);
     }
 
     #[test]
     fn fair_without_a_file_and_pools_is_fifo() {
-        let mut own = pools(Mode::Fair, &[]);
+        let mut pools_of_it = pools(Mode::Fair, &[]);
         for stage in [10, 9] {
-            let pool = own.of("");
-            own.wait(pool, stage);
+            let pool = pools_of_it.of("");
+            pools_of_it.wait(pool, stage);
         }
-        assert_eq!(order(&own, &[9; 11]), [9, 10]);
+        assert_eq!(order(&pools_of_it, &[9; 11]), [9, 10]);
     }
 }

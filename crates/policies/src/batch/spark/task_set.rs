@@ -247,7 +247,7 @@ impl TaskSet {
 
     /// The place of the first level that is not more local than this one.
     fn place_of(&self, level: Level) -> usize {
-        self.levels.iter().position(|&own| own >= level).unwrap_or(self.levels.len() - 1)
+        self.levels.iter().position(|&other| other >= level).unwrap_or(self.levels.len() - 1)
     }
 
     /// The level up to which it takes executors now: `getAllowedLocalityLevel`.

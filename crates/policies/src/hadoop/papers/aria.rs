@@ -101,10 +101,10 @@ impl Aria {
         let learns = self.learns();
         let times = if learns { &self.learnt } else { &self.logged };
         let profile = times.profile(job, |kind| view.job(job).desired(kind));
-        let own = &mut self.jobs[job];
-        let least = least_slots(&profile, self.settings.bound, (own.deadline - view.job(job).submit()) as f64);
+        let state = &mut self.jobs[job];
+        let least = least_slots(&profile, self.settings.bound, (state.deadline - view.job(job).submit()) as f64);
         let saves = self.settings.allocation != Allocation::Most;
-        own.slots = Kind::BOTH.map(|kind| match least {
+        state.slots = Kind::BOTH.map(|kind| match least {
             Some(least) if saves && (times.knows(job, kind) || !learns) => least[kind.index()],
             _ => u32::MAX,
         });

@@ -86,8 +86,8 @@ impl Gravity {
 
     /// Whether no node of those that count is nearer to the input than this one.
     fn is_nearest(&self, node: NodeId, view: View<'_>, counts: impl Fn(NodeId) -> bool) -> bool {
-        let own = self.costs[node.index()];
-        view.nodes().all(|other| own <= self.costs[other.index()] || !counts(other))
+        let cost = self.costs[node.index()];
+        view.nodes().all(|other| cost <= self.costs[other.index()] || !counts(other))
     }
 
     /// Whether the job's reduces go to a node with a free slot.

@@ -78,18 +78,18 @@ impl DeltaRules {
     fn leftovers(&self, small: &mut Category, large: &mut Category) -> f64 {
         small.pending.sort_by(f64::total_cmp);
         large.pending.sort_by(f64::total_cmp);
-        let (mut own, unfit) = fill(small.supply(), &small.pending);
+        let (mut filled, unfit) = fill(small.supply(), &small.pending);
         let (mut left, _) = fill(large.supply(), &large.pending);
         let mut moved = 0.0;
         for &wanted in &small.pending[unfit..] {
-            if wanted > own + left {
+            if wanted > filled + left {
                 break;
             }
             // What small jobs have left is inside δ already; only what is missing moves.
-            let missing = wanted - own;
+            let missing = wanted - filled;
             moved += missing;
             left -= missing;
-            own = 0.0;
+            filled = 0.0;
         }
         moved
     }

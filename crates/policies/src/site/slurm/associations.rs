@@ -16,39 +16,39 @@ pub(super) const ROOT: &str = "root";
 const AS_PARENT: u32 = i32::MAX as u32;
 
 /// Takes a setting of an association.
-pub(super) fn set(own: &mut Association, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
+pub(super) fn set(association: &mut Association, field: &Field, notes: &mut Notes<'_>) -> Result<Took, Error> {
     let value = field.value.trim();
     let some = || Some(value.to_owned());
     match plain(&field.name).as_str() {
-        "cluster" => own.cluster = some(),
-        "account" | "acct" => own.account = value.to_owned(),
-        "user" => own.user = some(),
-        "partition" => own.partition = some(),
-        "parname" | "parentname" | "parent" => own.parent = some(),
+        "cluster" => association.cluster = some(),
+        "account" | "acct" => association.account = value.to_owned(),
+        "user" => association.user = some(),
+        "partition" => association.partition = some(),
+        "parname" | "parentname" | "parent" => association.parent = some(),
         "share" | "shares" | "fairshare" | "rawshares" => {
-            own.shares = match value.parse() {
+            association.shares = match value.parse() {
                 _ if value.eq_ignore_ascii_case("parent") => Shares::Parent,
                 Ok(AS_PARENT) => Shares::Parent,
                 Ok(shares) => Shares::Own(shares),
                 Err(_) => return Err(field.wrong(notes, "a number of shares or `parent`")),
             };
         }
-        "priority" => own.priority = Some(field.number(notes, 0, u32::MAX)?),
-        "qos" | "qoslevel" | "qosraw" => own.qos = words(value),
-        "defqos" | "defaultqos" => own.default_qos = some(),
+        "priority" => association.priority = Some(field.number(notes, 0, u32::MAX)?),
+        "qos" | "qoslevel" | "qosraw" => association.qos = words(value),
+        "defqos" | "defaultqos" => association.default_qos = some(),
         "id" | "parid" | "lft" | "rgt" | "lineage" | "description" | "organization" | "adminlevel"
         | "defaultaccount" | "defaultwckey" | "wckeys" | "coordinator" | "flags" | "comment" | "classification"
         | "defaultcluster" => {}
-        _ => return take(&mut own.limits, field, notes),
+        _ => return take(&mut association.limits, field, notes),
     }
     Ok(Took::Known)
 }
 
 /// Whom the limits of an association are for.
-pub(super) fn holder(own: &Association) -> Holder<'_> {
-    match &own.user {
-        Some(user) => Holder::User { user, account: &own.account },
-        None => Holder::Account(&own.account),
+pub(super) fn holder(association: &Association) -> Holder<'_> {
+    match &association.user {
+        Some(user) => Holder::User { user, account: &association.account },
+        None => Holder::Account(&association.account),
     }
 }
 
@@ -71,12 +71,12 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             continue;
         }
         check_name(&name, &place, notes)?;
-        let mut own = Association { cluster: cluster.clone(), ..Association::default() };
+        let mut association = Association { cluster: cluster.clone(), ..Association::default() };
         match kind.trim().to_lowercase().as_str() {
             "cluster" => {
                 cluster = Some(name.clone());
-                own.cluster = Some(name);
-                own.account = ROOT.to_owned();
+                association.cluster = Some(name);
+                association.account = ROOT.to_owned();
             }
             "parent" => {
                 if name != ROOT && !slurm.has_account(&name) {
@@ -86,13 +86,13 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
                 continue;
             }
             "account" | "project" => {
-                own.account = name;
-                own.parent = Some(parent.clone());
+                association.account = name;
+                association.parent = Some(parent.clone());
             }
             "user" => {
-                own.account = parent.clone();
-                own.parent = Some(parent.clone());
-                own.user = Some(name);
+                association.account = parent.clone();
+                association.parent = Some(parent.clone());
+                association.user = Some(name);
             }
             "qos" => {
                 let field = |part: String| {
@@ -120,15 +120,15 @@ pub(super) fn read(bytes: &[u8], file: &'static str, slurm: &mut Slurm, notes: &
             if is_place || field.value.is_empty() {
                 continue;
             }
-            let took = set(&mut own, &field, notes);
+            let took = set(&mut association, &field, notes);
             match notes.lenient(&place, &field.name, took) {
                 None | Some(Took::Known) => {}
                 Some(Took::Limit(keys)) => limits.push((keys, field)),
                 Some(Took::Unknown) => notes.unsupported(&place, &field.name, "resched does not know it"),
             }
         }
-        slurm.note_limits(holder(&own), limits.iter().map(|(keys, field)| (keys.clone(), field)));
-        slurm.add(own, &place, notes)?;
+        slurm.note_limits(holder(&association), limits.iter().map(|(keys, field)| (keys.clone(), field)));
+        slurm.add(association, &place, notes)?;
     }
     Ok(())
 }

@@ -142,7 +142,7 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
     }
     let Some((_, of, what)) = LIMITS.iter().find(|(known, ..)| *known == name) else { return Ok(Took::Unknown) };
     let before = limits.keys();
-    let own: &mut Limits = match of {
+    let known: &mut Limits = match of {
         Of::Group => &mut limits.group,
         Of::User => &mut limits.per_user,
         Of::Account => &mut limits.per_account,
@@ -153,17 +153,17 @@ pub(super) fn take(limits: &mut JobLimits, field: &Field, notes: &mut Notes<'_>)
         if field.value == "-1" { Ok(None) } else { field.number(notes, 0, u64::from(u32::MAX)).map(Some) }
     };
     match what {
-        What::Jobs => own.jobs = number()?,
+        What::Jobs => known.jobs = number()?,
         What::Submitted => {
-            own.submitted = number()?;
-            if own.submitted.is_some() {
+            known.submitted = number()?;
+            if known.submitted.is_some() {
                 notes.unsupported(&field.place, &field.name, ACCEPTED);
             }
         }
         What::Wall => limits.max_wall = field.time(notes, MINUTE)?,
         What::Tres | What::One(_) => {
             let text = if let What::One(name) = what { format!("{name}={}", field.value) } else { field.value.clone() };
-            add_tres(own, &text).ok_or_else(|| field.wrong(notes, "amounts such as `cpu=24,mem=100G,gres/gpu=2`"))?;
+            add_tres(known, &text).ok_or_else(|| field.wrong(notes, "amounts such as `cpu=24,mem=100G,gres/gpu=2`"))?;
         }
     }
     let set: Vec<&'static str> =

@@ -98,10 +98,12 @@ fn include(place: &Place, name: &str, open: Open<'_>, notes: &Notes<'_>) -> Resu
     let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     let wrong = |expected: &str| notes.wrong(place, "Include", expected, name);
     if !is_inside {
-        let own = Path::new(name).file_name().map_or_else(String::new, |own| own.to_string_lossy().into_owned());
+        let name_of_file = Path::new(name)
+            .file_name()
+            .map_or_else(String::new, |name_of_file| name_of_file.to_string_lossy().into_owned());
         let expected = "a file of this folder, or one that lies here under the same name (copy it here)";
-        let bytes = if own.is_empty() { None } else { open(&own)? };
-        return Ok((own, bytes.ok_or_else(|| wrong(expected))?));
+        let bytes = if name_of_file.is_empty() { None } else { open(&name_of_file)? };
+        return Ok((name_of_file, bytes.ok_or_else(|| wrong(expected))?));
     }
     Ok((name.to_owned(), open(name)?.ok_or_else(|| wrong("a file of this folder (copy it here)"))?))
 }

@@ -203,12 +203,12 @@ impl Slurm {
     }
 
     /// Adds an association.
-    fn add(&mut self, own: Association, place: &Place, notes: &Notes<'_>) -> Result<(), Error> {
-        check_name(&own.account, place, notes)?;
-        if own.user.is_none() {
-            self.accounts.insert(own.account.clone());
+    fn add(&mut self, association: Association, place: &Place, notes: &Notes<'_>) -> Result<(), Error> {
+        check_name(&association.account, place, notes)?;
+        if association.user.is_none() {
+            self.accounts.insert(association.account.clone());
         }
-        self.conf.associations.push(own);
+        self.conf.associations.push(association);
         self.places.push(place.clone());
         Ok(())
     }
@@ -233,25 +233,25 @@ impl Slurm {
     /// Drops the associations of other clusters, and checks that each account lies below the root.
     fn finish_associations(&mut self, notes: &Notes<'_>) -> Result<(), Error> {
         let cluster = self.cluster_name.as_deref();
-        let is_ours = |own: &Association| match (&own.cluster, cluster) {
-            (Some(own), Some(cluster)) => own.eq_ignore_ascii_case(cluster),
+        let is_ours = |association: &Association| match (&association.cluster, cluster) {
+            (Some(named), Some(cluster)) => named.eq_ignore_ascii_case(cluster),
             _ => true,
         };
         let all = std::mem::take(&mut self.conf.associations).into_iter().zip(std::mem::take(&mut self.places));
-        let kept: Vec<(Association, Place)> = all.filter(|(own, _)| is_ours(own)).collect();
+        let kept: Vec<(Association, Place)> = all.filter(|(association, _)| is_ours(association)).collect();
         let parents: BTreeMap<&str, Option<&str>> = kept
             .iter()
-            .filter(|(own, _)| own.user.is_none())
-            .map(|(own, _)| (own.account.as_str(), own.parent.as_deref()))
+            .filter(|(association, _)| association.user.is_none())
+            .map(|(association, _)| (association.account.as_str(), association.parent.as_deref()))
             .collect();
         let mut reaches_root: BTreeSet<&str> = BTreeSet::from([associations::ROOT]);
-        for (own, place) in &kept {
+        for (association, place) in &kept {
             let mut path = BTreeSet::new();
-            let mut at = own.account.as_str();
+            let mut at = association.account.as_str();
             while !reaches_root.contains(at) {
                 let above = parents.get(at).copied().flatten();
                 let Some(above) = above.filter(|_| path.insert(at)) else {
-                    return Err(notes.wrong(place, "the account", "one that lies below root", &own.account));
+                    return Err(notes.wrong(place, "the account", "one that lies below root", &association.account));
                 };
                 at = above;
             }
@@ -296,8 +296,8 @@ impl Slurm {
             }
         };
         self.conf.qos.values_mut().for_each(|qos| drop(&mut qos.limits, QOS));
-        for (own, place) in self.conf.associations.iter_mut().zip(&self.places) {
-            drop(&mut own.limits, if place.file == DUMP { DUMP } else { ASSOCIATIONS });
+        for (association, place) in self.conf.associations.iter_mut().zip(&self.places) {
+            drop(&mut association.limits, if place.file == DUMP { DUMP } else { ASSOCIATIONS });
         }
     }
 

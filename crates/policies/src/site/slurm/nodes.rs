@@ -128,7 +128,7 @@ impl Nodes {
         let mut live: BTreeMap<&str, &Fields> =
             self.live.iter().map(|(name, fields)| (name.as_str(), fields)).collect();
         for (hosts, fields) in &self.lines {
-            let own = size(fields, memory, notes)?;
+            let size_of_line = size(fields, memory, notes)?;
             for host in hosts {
                 let size = match live.remove(host.as_str()) {
                     Some(live) => {
@@ -136,7 +136,7 @@ impl Nodes {
                         both.lay_over(live.clone());
                         size(&both, memory, notes)?
                     }
-                    None => own.clone(),
+                    None => size_of_line.clone(),
                 };
                 add(host.clone(), size);
             }

@@ -116,8 +116,8 @@ impl Partitions {
                 all.push(name);
                 continue;
             };
-            if let Some(own) = set.get(&["nodes"]) {
-                all.append(&mut budget.expand(own, notes)?);
+            if let Some(value) = set.get(&["nodes"]) {
+                all.append(&mut budget.expand(value, notes)?);
             }
             if let Some(feature) = set.get(&["feature"]) {
                 all.append(&mut nodes.with_feature(feature, budget, notes)?);

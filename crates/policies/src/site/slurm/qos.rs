@@ -63,7 +63,8 @@ fn set_of_qos(qos: &mut Qos, field: &Field, notes: &mut Notes<'_>) -> Result<Too
         }
         "flags" => {
             qos.flags = words(value);
-            for flag in qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|own| own.eq_ignore_ascii_case(flag)))
+            for flag in
+                qos.flags.iter().filter(|flag| !AT_SUBMISSION.iter().any(|known| known.eq_ignore_ascii_case(flag)))
             {
                 let setting = format!("{}={flag}", field.name);
                 notes.unsupported(&field.place, &setting, "no policy looks at this flag");

@@ -52,7 +52,7 @@ impl Scalars {
 
     /// Whether a line sets this one.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.set.get(name).is_some_and(|own| !own.is_empty())
+        self.set.get(name).is_some_and(|values| !values.is_empty())
     }
 
     /// Whether memory is something that jobs use up. Without a line that says it, it is under `select/cons_tres`, which is the plugin of
@@ -60,7 +60,7 @@ impl Scalars {
     pub(super) fn count_memory(&self) -> bool {
         let words = self.set.get(SELECT).map_or(&[][..], Vec::as_slice);
         let named = words.iter().find(|property| property.name == SELECT);
-        let plugin = self.set.get(SELECT_TYPE).and_then(|own| own.first()).map(|own| own.value.as_str());
+        let plugin = self.set.get(SELECT_TYPE).and_then(|value| value.first()).map(|value| value.value.as_str());
         match named {
             Some(property) => property.value.ends_with("memory"),
             None => plugin.is_none_or(|plugin| plugin == "cons_tres"),

@@ -85,36 +85,41 @@ pub(super) fn associations(
     // The accounts above the next row, of which `sacctmgr show assoc tree` shows the depth by blanks.
     let mut above: Vec<(usize, String)> = Vec::new();
     for (place, fields) in &rows {
-        let mut own = Association::default();
+        let mut association = Association::default();
         let mut limits = Vec::new();
         for field in fields {
-            let took = set(&mut own, field, notes);
+            let took = set(&mut association, field, notes);
             match notes.lenient(&field.place, &field.name, took) {
                 None | Some(Took::Known) => {}
                 Some(Took::Limit(keys)) => limits.push((keys, field)),
                 Some(Took::Unknown) => notes.unsupported(&field.place, &field.name, "resched does not know it"),
             }
         }
-        if own.account.is_empty() {
+        if association.account.is_empty() {
             notes.odd(place, "the row", "a column `Account`", "none");
             continue;
         }
         let account = fields.iter().find(|field| plain(&field.name) == "account");
         let depth = account.map_or(0, |field| field.value.len() - field.value.trim_start().len());
-        knows_parents |= own.parent.is_some() || depth > 0;
-        if own.user.is_some() {
-            own.parent = Some(own.account.clone());
-        } else if own.account != ROOT {
-            super::check_name(&own.account, place, notes)?;
+        knows_parents |= association.parent.is_some() || depth > 0;
+        if association.user.is_some() {
+            association.parent = Some(association.account.clone());
+        } else if association.account != ROOT {
+            super::check_name(&association.account, place, notes)?;
             above.retain(|(other, _)| *other < depth);
             let by_depth = above.last().map(|(_, account)| account.clone());
-            own.parent = own.parent.or(by_depth).or(Some(ROOT.to_owned()));
-            above.push((depth, own.account.clone()));
+            association.parent = association.parent.or(by_depth).or(Some(ROOT.to_owned()));
+            above.push((depth, association.account.clone()));
         }
-        slurm.note_limits(holder(&own), limits);
-        slurm.add(own, place, notes)?;
+        slurm.note_limits(holder(&association), limits);
+        slurm.add(association, place, notes)?;
     }
-    let accounts = slurm.conf.associations.iter().filter(|own| own.user.is_none() && own.account != ROOT).count();
+    let accounts = slurm
+        .conf
+        .associations
+        .iter()
+        .filter(|association| association.user.is_none() && association.account != ROOT)
+        .count();
     if !knows_parents && accounts > 1 {
         let why = "without parents, each account lies below root; add the column `ParentName`, or give sacctmgr.cfg \
                    (`sacctmgr dump CLUSTER file=sacctmgr.cfg`)";

@@ -174,8 +174,11 @@ fn what_scontrol_prints_completes_the_files() {
     ];
     let conf = read(&files).unwrap();
     let found = conf.site.slurm.as_ref().unwrap();
-    let of: Vec<_> =
-        found.partitions.iter().map(|own| (own.name.as_str(), own.tier, own.max_time, own.nodes.len())).collect();
+    let of: Vec<_> = found
+        .partitions
+        .iter()
+        .map(|partition| (partition.name.as_str(), partition.tier, partition.max_time, partition.nodes.len()))
+        .collect();
     assert_eq!(of, [("main", 3, Some(1_800_000), 2), ("new", 1, None, 1)]);
     let sizes: Vec<_> =
         cluster(&conf).named.into_iter().map(|one| (one.hosts, one.cores, one.memory, one.resources)).collect();
@@ -307,7 +310,7 @@ fn refused_or_said(files: &[(&str, &str)], expected: &str) {
     let message = match read(files) {
         Err(error) => error,
         Ok(conf) => {
-            assert!(conf.site.unread.iter().any(|own| own.bears), "{expected}: {:?}", conf.warnings);
+            assert!(conf.site.unread.iter().any(|setting| setting.bears), "{expected}: {:?}", conf.warnings);
             conf.warnings.join("\n")
         }
     };
@@ -463,7 +466,7 @@ fn the_runs_of_slurm_are_read() {
             let of: Vec<_> = slurm
                 .partitions
                 .iter()
-                .map(|own| (own.name.as_str(), own.tier, own.max_time, own.default_time))
+                .map(|partition| (partition.name.as_str(), partition.tier, partition.max_time, partition.default_time))
                 .collect();
             let (half_an_hour, two_minutes) = (Some(1_800_000), Some(120_000));
             assert_eq!(
@@ -529,9 +532,9 @@ fn a_setting_that_no_list_has_is_reported() {
         ("PartitionName=p Nodes=ALL Speed=2", "Speed"),
     ] {
         let conf = read(&[("slurm.conf", &format!("# first\n{line}\n"))]).unwrap();
-        let [own] = &conf.site.unread[..] else { panic!("{line}: {:?}", conf.warnings) };
-        assert_eq!((own.setting.as_str(), own.line, own.bears), (name, 2, true), "{line}");
-        assert!(own.why.starts_with("resched does not know it"), "{line}: {}", own.why);
+        let [setting] = &conf.site.unread[..] else { panic!("{line}: {:?}", conf.warnings) };
+        assert_eq!((setting.setting.as_str(), setting.line, setting.bears), (name, 2, true), "{line}");
+        assert!(setting.why.starts_with("resched does not know it"), "{line}: {}", setting.why);
     }
     let near = read(&[("slurm.conf", "FairShareDampeningFactr=2\n")]).unwrap().warnings;
     assert!(near[0].contains("did you mean `FairShareDampeningFactor`?"), "{near:?}");

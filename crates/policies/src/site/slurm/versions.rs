@@ -32,12 +32,12 @@ const GONE_PLUGINS: &[&str] = &["select/cons_res", "select/cray_aries"];
 /// What a setting shows: its name, and whether only newer versions have it (or only older ones); `None`: nothing. A setting that `scontrol`
 /// prints without a value counts, too.
 pub(super) fn sign(name: &str, value: &str) -> Option<(String, bool)> {
-    let is_one = |names: &[&str]| names.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let is_one = |names: &[&str]| names.iter().any(|other| other.eq_ignore_ascii_case(name));
     if is_one(NEW) || is_one(GONE) {
         return Some((name.to_owned(), is_one(NEW)));
     }
     if name.eq_ignore_ascii_case("SelectType") {
-        let is_gone = GONE_PLUGINS.iter().any(|own| own.eq_ignore_ascii_case(value.trim()));
+        let is_gone = GONE_PLUGINS.iter().any(|gone_plugin| gone_plugin.eq_ignore_ascii_case(value.trim()));
         return is_gone.then(|| (format!("{name}={}", value.trim()), false));
     }
     if !name.eq_ignore_ascii_case("SchedulerParameters") {

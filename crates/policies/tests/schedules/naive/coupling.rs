@@ -257,42 +257,42 @@ impl Naive<'_> {
 
     fn wait_scheduling(&mut self, node: usize, rule: Coupling) {
         let n = self.world.machines.len();
-        self.candidate = self.candidate.filter(|own| self.running_jobs().contains(&own.job));
-        let Some(mut own) = self.candidate else {
+        self.candidate = self.candidate.filter(|candidate| self.running_jobs().contains(&candidate.job));
+        let Some(mut now) = self.candidate else {
             if self.free(node, REDUCE) > 0 {
                 let next = self.next_reduce(node, rule);
                 self.candidate = next.map(|job| Candidate { job, since: self.now, wait: 0 });
             }
             return;
         };
-        own.wait += 1;
-        self.candidate = Some(own);
+        now.wait += 1;
+        self.candidate = Some(now);
         if self.free(node, REDUCE) > 0 {
             for i in 1..=rule.rounds {
-                let in_turn = (i - 1) * n < own.wait && own.wait <= i * n;
-                if rule.fresh && in_turn && self.group(own, rule, i).is_empty() {
-                    own.wait = i * n + 1;
+                let in_turn = (i - 1) * n < now.wait && now.wait <= i * n;
+                if rule.fresh && in_turn && self.group(now, rule, i).is_empty() {
+                    now.wait = i * n + 1;
                 }
             }
             for i in 1..=rule.rounds {
-                let in_turn = (i - 1) * n < own.wait && own.wait <= i * n;
-                if in_turn && self.group(own, rule, i).contains(&node) && !self.runs_reduce_on(own.job, node) {
-                    if self.launch_reduce(own.job, node) {
+                let in_turn = (i - 1) * n < now.wait && now.wait <= i * n;
+                if in_turn && self.group(now, rule, i).contains(&node) && !self.runs_reduce_on(now.job, node) {
+                    if self.launch_reduce(now.job, node) {
                         self.candidate = None;
                         return;
                     }
-                    own.wait = i * n + 1;
+                    now.wait = i * n + 1;
                 }
             }
-            let others = self.with_free_reduce_slot().into_iter().any(|other| !self.runs_reduce_on(own.job, other));
-            let avoided = self.runs_reduce_on(own.job, node) && others;
-            let in_turn = rule.rounds * n < own.wait && own.wait <= (rule.rounds + 1) * n;
-            if in_turn && !avoided && self.launch_reduce(own.job, node) {
+            let others = self.with_free_reduce_slot().into_iter().any(|other| !self.runs_reduce_on(now.job, other));
+            let avoided = self.runs_reduce_on(now.job, node) && others;
+            let in_turn = rule.rounds * n < now.wait && now.wait <= (rule.rounds + 1) * n;
+            if in_turn && !avoided && self.launch_reduce(now.job, node) {
                 self.candidate = None;
                 return;
             }
         }
-        self.candidate = Some(own).filter(|own| own.wait <= (rule.rounds + 1) * n);
+        self.candidate = Some(now).filter(|candidate| candidate.wait <= (rule.rounds + 1) * n);
     }
 
     fn with_free_reduce_slot(&self) -> Vec<usize> {
@@ -300,11 +300,14 @@ impl Naive<'_> {
     }
 
     /// The nodes of group L1, L2 or L3 of the candidate.
-    fn group(&self, own: Candidate, rule: Coupling, i: usize) -> Vec<usize> {
+    fn group(&self, candidate: Candidate, rule: Coupling, i: usize) -> Vec<usize> {
         let mut nodes = self.with_free_reduce_slot();
-        nodes.retain(|&node| !(rule.fresh && self.runs_reduce_on(own.job, node)));
+        nodes.retain(|&node| !(rule.fresh && self.runs_reduce_on(candidate.job, node)));
         nodes.sort_by_key(|&node| {
-            (self.centrality(own.job, node), self.draw(Purpose::ReducePlace, own.job, node, own.since))
+            (
+                self.centrality(candidate.job, node),
+                self.draw(Purpose::ReducePlace, candidate.job, node, candidate.since),
+            )
         });
         nodes.truncate(rule.d);
         let places = [0..1, 1..3, 3..usize::MAX][i - 1].clone();
@@ -320,8 +323,11 @@ impl Naive<'_> {
             _ => 4,
         };
         let bytes = self.world.jobs[job].shuffle_bytes as usize / self.world.jobs[job].maps.len().max(1);
-        let maps = self.attempts.iter().filter(|own| own.job == job && own.kind == MAP && own.known);
-        maps.filter(|own| own.outcome == Outcome::Success).map(|own| bytes * hops(own.node)).sum()
+        let maps =
+            self.attempts.iter().filter(|candidate| candidate.job == job && candidate.kind == MAP && candidate.known);
+        maps.filter(|candidate| candidate.outcome == Outcome::Success)
+            .map(|candidate| bytes * hops(candidate.node))
+            .sum()
     }
 }
 

@@ -304,8 +304,8 @@ impl<'w> Naive<'w> {
         self.jobs[job].maps_done = Some(self.now);
         if self.world.config.cost.reduce == ReduceModel::R1 {
             for attempt in 0..self.attempts.len() {
-                let own = &self.attempts[attempt];
-                if own.job == job && own.kind == REDUCE && own.end.is_none() {
+                let state = &self.attempts[attempt];
+                if state.job == job && state.kind == REDUCE && state.end.is_none() {
                     self.end_shuffle(attempt);
                 }
             }
@@ -339,8 +339,8 @@ impl<'w> Naive<'w> {
     }
 
     fn end_reduce(&mut self, attempt: usize, shuffled: Ms, sorted: Ms, run: Ms) {
-        let own = &mut self.attempts[attempt];
-        (own.shuffled, own.sorted, own.end) = (Some(shuffled), Some(sorted), Some(sorted + run));
+        let state = &mut self.attempts[attempt];
+        (state.shuffled, state.sorted, state.end) = (Some(shuffled), Some(sorted), Some(sorted + run));
         self.put(sorted + run, ENDS, Event::End(attempt));
     }
 
@@ -384,13 +384,14 @@ impl<'w> Naive<'w> {
 
     /// How a try at a map goes; one that the trace lost goes as the task's success.
     fn map_course(&self, attempt: usize) -> (Outcome, Ms) {
-        let own = &self.attempts[attempt];
-        let tries = &self.world.jobs[own.job].maps[own.task].tries;
+        let state = &self.attempts[attempt];
+        let tries = &self.world.jobs[state.job].maps[state.task].tries;
         let success = || tries.iter().find(|logged| logged.outcome == Outcome::Success);
-        let logged = tries.get(own.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
+        let logged =
+            tries.get(state.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
         let LoggedMap { outcome, level, run } = *logged.expect("every map of these worlds succeeds at some try");
         // A map without locations runs as one far from its input.
-        let here = own.level.unwrap_or(Locality::Off);
+        let here = state.level.unwrap_or(Locality::Off);
         let factor = |level| self.world.config.cost.locality[level as usize];
         let run = match outcome {
             // Truncated to whole ms.
@@ -402,10 +403,11 @@ impl<'w> Naive<'w> {
 
     /// How a try at a reduce goes.
     fn reduce_course(&self, attempt: usize) -> ReduceCourse {
-        let own = &self.attempts[attempt];
-        let tries = &self.world.jobs[own.job].reduces[own.task];
+        let state = &self.attempts[attempt];
+        let tries = &self.world.jobs[state.job].reduces[state.task];
         let success = || tries.iter().find(|logged| logged.outcome == Outcome::Success);
-        let logged = tries.get(own.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
+        let logged =
+            tries.get(state.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
         let logged = logged.expect("every reduce of these worlds succeeds at some try");
         let run = logged.reduce.expect("every reduce of these worlds has a time");
         let run = if run < 0 { 100 } else { run };
@@ -416,7 +418,8 @@ impl<'w> Naive<'w> {
 
     /// The attempts that hold a slot of a node, in launch order.
     fn on_node(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        (0..self.attempts.len()).filter(move |&own| self.attempts[own].node == node && !self.attempts[own].known)
+        (0..self.attempts.len())
+            .filter(move |&attempt| self.attempts[attempt].node == node && !self.attempts[attempt].known)
     }
 
     fn running_on(&self, node: usize, kind: usize) -> usize {
@@ -436,7 +439,7 @@ impl<'w> Naive<'w> {
     }
 
     fn running_of(&self, job: usize, kind: usize) -> usize {
-        self.attempts.iter().filter(|own| own.job == job && own.kind == kind && !own.known).count()
+        self.attempts.iter().filter(|attempt| attempt.job == job && attempt.kind == kind && !attempt.known).count()
     }
 
     fn finished(&self, job: usize, kind: usize) -> usize {
@@ -671,19 +674,19 @@ impl<'w> Naive<'w> {
 
     /// What happened, with the attempts that are on nodes at the end: they run on until their ends, if they have any.
     fn close(mut self) -> Schedule {
-        for own in &self.attempts {
-            let task = self.task_id(own.job, own.kind, own.task);
-            let outcome = if own.end.is_some() { own.outcome } else { Outcome::Incomplete };
+        for attempt in &self.attempts {
+            let task = self.task_id(attempt.job, attempt.kind, attempt.task);
+            let outcome = if attempt.end.is_some() { attempt.outcome } else { Outcome::Incomplete };
             let succeeded = |at: Option<Ms>| at.filter(|_| outcome == Outcome::Success);
             self.schedule.ends.push(End {
                 task,
-                attempt: own.number,
-                node: own.node,
-                level: own.level,
-                start: if own.end.is_some() { own.start } else { own.start.min(self.now) },
-                shuffle_finish: succeeded(own.shuffled),
-                sort_finish: succeeded(own.sorted),
-                finish: own.end,
+                attempt: attempt.number,
+                node: attempt.node,
+                level: attempt.level,
+                start: if attempt.end.is_some() { attempt.start } else { attempt.start.min(self.now) },
+                shuffle_finish: succeeded(attempt.shuffled),
+                sort_finish: succeeded(attempt.sorted),
+                finish: attempt.end,
                 outcome,
                 discarded: false,
             });

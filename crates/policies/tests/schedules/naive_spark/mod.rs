@@ -184,13 +184,13 @@ impl Naive<'_> {
         for set in 0..self.sets.len() {
             let old = std::mem::take(&mut self.sets[set].levels);
             let new = self.levels(set);
-            let own = &mut self.sets[set];
-            let was = old[own.current];
+            let state = &mut self.sets[set];
+            let was = old[state.current];
             let kept = new.iter().position(|&level| level >= was).unwrap();
             // If the old one moved back, it is the most local of those that are new.
             let added = new.iter().position(|level| !old.contains(level));
-            own.current = if kept > own.current { added.unwrap_or(kept) } else { kept };
-            own.levels = new;
+            state.current = if kept > state.current { added.unwrap_or(kept) } else { kept };
+            state.levels = new;
         }
         for host in came {
             self.round(Some(host), &[]);
@@ -236,8 +236,8 @@ impl Naive<'_> {
     /// A task set is created, and everything is offered.
     fn create(&mut self, job: usize, stage: usize, later: &[Run]) {
         let world = self.world;
-        let own = &world.jobs[job].stages[stage];
-        let held = match own.parents.as_slice() {
+        let described = &world.jobs[job].stages[stage];
+        let held = match described.parents.as_slice() {
             [parent] => self.succeeded[job][*parent].clone(),
             _ => Vec::new(),
         };
@@ -246,13 +246,16 @@ impl Naive<'_> {
         let near: Vec<usize> =
             (0..world.hosts.len()).filter(|&host| on(host) > 0 && 5 * on(host) >= held.len()).collect();
         let number = world.jobs[..job].iter().map(|job| job.stages.len()).sum::<usize>() + stage;
-        let hosts = own.tasks.iter().map(|task| if own.parents.is_empty() { task.hosts.clone() } else { near.clone() });
+        let hosts = described
+            .tasks
+            .iter()
+            .map(|task| if described.parents.is_empty() { task.hosts.clone() } else { near.clone() });
         self.sets.push(Set {
             job,
             stage,
             number,
             hosts: hosts.collect(),
-            pending: (0..own.tasks.len()).collect(),
+            pending: (0..described.tasks.len()).collect(),
             levels: Vec::new(),
             current: 0,
             timer: self.now,
@@ -265,23 +268,23 @@ impl Naive<'_> {
 
     /// The levels that a set has.
     fn levels(&self, set: usize) -> Vec<Level> {
-        let own = &self.sets[set];
+        let set_state = &self.sets[set];
         let is_rack_known = |host: &usize| self.world.hosts[*host].rack.is_some();
-        let waits = |index: &usize| &own.hosts[*index];
+        let waits = |index: &usize| &set_state.hosts[*index];
         let mut levels = Vec::new();
         // Of all tasks that the set ever had, some prefers a host with an executor; what waits is what matters below.
-        let some_alive = own.hosts.iter().flatten().any(|&host| self.alive[host]);
-        if some_alive && own.pending.iter().any(|index| !waits(index).is_empty()) {
+        let some_alive = set_state.hosts.iter().flatten().any(|&host| self.alive[host]);
+        if some_alive && set_state.pending.iter().any(|index| !waits(index).is_empty()) {
             levels.push(Level::Node);
         }
-        if own.pending.iter().any(|index| waits(index).is_empty()) {
+        if set_state.pending.iter().any(|index| waits(index).is_empty()) {
             levels.push(Level::NoPref);
         }
         let in_rack =
-            |a: usize, b: usize| self.world.hosts[a].rack.is_some_and(|own| self.world.hosts[b].rack == Some(own));
+            |a: usize, b: usize| self.world.hosts[a].rack.is_some_and(|host| self.world.hosts[b].rack == Some(host));
         let is_near = |host: usize| (0..self.alive.len()).any(|other| self.alive[other] && in_rack(other, host));
-        let some_near = own.hosts.iter().flatten().any(|&host| is_near(host));
-        if some_near && own.pending.iter().any(|index| waits(index).iter().any(is_rack_known)) {
+        let some_near = set_state.hosts.iter().flatten().any(|&host| is_near(host));
+        if some_near && set_state.pending.iter().any(|index| waits(index).iter().any(is_rack_known)) {
             levels.push(Level::Rack);
         }
         levels.push(Level::Any);
@@ -365,12 +368,12 @@ impl Naive<'_> {
                 }
             }
             let now = self.now;
-            let own = &mut self.sets[set];
+            let state = &mut self.sets[set];
             if !no_rejects {
-                own.quiet = false;
-            } else if let Some(best) = best.filter(|_| !self.world.legacy_reset && (only.is_none() || own.quiet)) {
-                reset(own, best, now);
-                own.quiet = true;
+                state.quiet = false;
+            } else if let Some(best) = best.filter(|_| !self.world.legacy_reset && (only.is_none() || state.quiet)) {
+                reset(state, best, now);
+                state.quiet = true;
             }
         }
     }
@@ -378,10 +381,11 @@ impl Naive<'_> {
     /// What a set answers to an offer: the level of the task that it starts, or whether it has rejected the executor.
     fn offer(&mut self, set: usize, host: usize, most: Level) -> Result<Level, bool> {
         let allowed = if most == Level::NoPref { most } else { most.min(self.level_now(set)) };
-        let own = &self.sets[set];
+        let set_state = &self.sets[set];
         let rack = self.world.hosts[host].rack;
         let in_rack = |other: &usize| rack.is_some() && self.world.hosts[*other].rack == rack;
-        let first = |is: &dyn Fn(&[usize]) -> bool| own.pending.iter().position(|&index| is(&own.hosts[index]));
+        let first =
+            |is: &dyn Fn(&[usize]) -> bool| set_state.pending.iter().position(|&index| is(&set_state.hosts[index]));
         let ways: [(Level, Level, Option<usize>); 4] = [
             (Level::Node, Level::Node, first(&|hosts| hosts.contains(&host))),
             (Level::NoPref, Level::Process, first(&|hosts| hosts.is_empty())),
@@ -389,7 +393,7 @@ impl Naive<'_> {
             (Level::Any, Level::Any, first(&|_| true)),
         ];
         let found = ways.into_iter().find_map(|(from, level, place)| Some((place.filter(|_| allowed >= from)?, level)));
-        let Some((place, level)) = found else { return Err(most == Level::Any && !own.pending.is_empty()) };
+        let Some((place, level)) = found else { return Err(most == Level::Any && !set_state.pending.is_empty()) };
         self.start(set, place, host);
         if self.world.legacy_reset && most != Level::NoPref {
             let now = self.now;
@@ -402,9 +406,10 @@ impl Naive<'_> {
     fn level_now(&mut self, set: usize) -> Level {
         let World { wait_node, wait_rack, .. } = *self.world;
         loop {
-            let own = &self.sets[set];
-            let level = own.levels[own.current];
-            let waits = |is: &dyn Fn(&[usize]) -> bool| own.pending.iter().any(|&index| is(&own.hosts[index]));
+            let set_state = &self.sets[set];
+            let level = set_state.levels[set_state.current];
+            let waits =
+                |is: &dyn Fn(&[usize]) -> bool| set_state.pending.iter().any(|&index| is(&set_state.hosts[index]));
             let (pending, wait) = match level {
                 Level::Process => (false, 0),
                 Level::Node => (waits(&|hosts| !hosts.is_empty()), wait_node),
@@ -415,22 +420,22 @@ impl Naive<'_> {
                 Level::Any => return level,
             };
             let now = self.now;
-            let own = &mut self.sets[set];
+            let state = &mut self.sets[set];
             if !pending {
-                own.timer = now;
-            } else if now - own.timer >= wait {
-                own.timer += wait;
+                state.timer = now;
+            } else if now - state.timer >= wait {
+                state.timer += wait;
             } else {
                 return level;
             }
-            own.current += 1;
+            state.current += 1;
         }
     }
 
     fn start(&mut self, set: usize, place: usize, host: usize) {
-        let own = &mut self.sets[set];
-        let index = own.pending.remove(place);
-        let (job, stage) = (own.job, own.stage);
+        let state = &mut self.sets[set];
+        let index = state.pending.remove(place);
+        let (job, stage) = (state.job, state.stage);
         let task = &self.world.jobs[job].stages[stage].tasks[index];
         let hosts = &self.world.hosts;
         let in_rack =
@@ -452,7 +457,7 @@ impl Naive<'_> {
 /// The timer starts anew at the first level that is not more local than this one.
 fn reset(set: &mut Set, level: Level, now: Ms) {
     set.timer = now;
-    set.current = set.levels.iter().position(|&own| own >= level).unwrap();
+    set.current = set.levels.iter().position(|&other| other >= level).unwrap();
 }
 
 /// The fair rule: what runs, the least share, the weight and the name.

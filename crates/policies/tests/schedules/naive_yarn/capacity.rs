@@ -267,7 +267,7 @@ impl Capacity {
 
     /// C1.
     fn needs_containers(&self, cluster: &Cluster<'_>, app: usize, priority: usize) -> bool {
-        let kept = |own: &&Reservation| (own.app, own.priority) == (app, priority);
+        let kept = |reservation: &&Reservation| (reservation.app, reservation.priority) == (app, priority);
         let reserved = cluster.reserved.iter().flatten().filter(kept).count() as i64;
         let mut wanted = cluster.asked(app, priority);
         if reserved > 0 {
@@ -337,8 +337,8 @@ impl Capacity {
     }
 
     fn path(&self, queue: usize) -> String {
-        let own = &self.settings.queues[queue];
-        if queue == ROOT { own.name.clone() } else { format!("{}.{}", self.path(own.parent), own.name) }
+        let settings = &self.settings.queues[queue];
+        if queue == ROOT { settings.name.clone() } else { format!("{}.{}", self.path(settings.parent), settings.name) }
     }
 
     fn is_below(&self, leaf: usize, queue: usize) -> bool {

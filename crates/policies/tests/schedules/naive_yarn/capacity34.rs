@@ -95,7 +95,7 @@ impl Capacity {
         let of = |share: &f32| total.each(|value| (value as f64 * f64::from(*share)) as i64);
         let users = cluster.world.jobs.iter().map(|job| job.user).max().unwrap_or(0) + 1;
         let leaf = Leaf { users: vec![(NONE, 0.0); users], changes: 1, ..Leaf::default() };
-        let mut own = Self {
+        let mut made = Self {
             settings: settings.clone(),
             calculator,
             total,
@@ -108,8 +108,8 @@ impl Capacity {
             charged: Vec::new(),
             kept: Vec::new(),
         };
-        own.first_limits(ROOT, Limits::new(total));
-        own
+        made.first_limits(ROOT, Limits::new(total));
+        made
     }
 
     fn first_limits(&mut self, place: usize, mut limits: Limits) {
@@ -124,7 +124,8 @@ impl Capacity {
 
     pub(crate) fn arrive(&mut self, cluster: &Cluster<'_>, app: usize) {
         let name = format!("queue{}", cluster.world.jobs[app].queue);
-        let leaves: Vec<usize> = (1..self.settings.queues.len()).filter(|&own| self.children(own).is_empty()).collect();
+        let leaves: Vec<usize> =
+            (1..self.settings.queues.len()).filter(|&queue| self.children(queue).is_empty()).collect();
         let named = leaves.iter().find(|&&queue| self.settings.queues[queue].name == name);
         let leaf = *named.unwrap_or(&leaves[0]);
         self.apps[app] = App { leaf, here: true, ..App::default() };
@@ -163,7 +164,7 @@ impl Capacity {
             }
             let user = cluster.world.jobs[app].user;
             let active: Vec<usize> =
-                (0..self.apps.len()).filter(|&own| self.apps[own].active && self.apps[own].leaf == leaf).collect();
+                (0..self.apps.len()).filter(|&app| self.apps[app].active && self.apps[app].leaf == leaf).collect();
             let mine = active.iter().filter(|&&own| cluster.world.jobs[own].user == user).count() as i64;
             let masters = size.times(active.len() as i64);
             let is_first = active.is_empty();
@@ -362,11 +363,11 @@ impl Capacity {
             self.charged.push(true);
         } else {
             cluster.reserve(app, priority, node);
-            let own = &mut self.apps[app];
-            own.again[priority] = 0;
+            let state = &mut self.apps[app];
+            state.again[priority] = 0;
             self.kept.push((app, priority, node));
             let kept = self.kept.iter().filter(|kept| (kept.0, kept.1) == (app, priority)).count();
-            own.most_reserved[priority] = own.most_reserved[priority].max(kept);
+            state.most_reserved[priority] = state.most_reserved[priority].max(kept);
         }
         if let Some(other) = given_up {
             cluster.reserved[other] = None;
@@ -442,11 +443,11 @@ impl Capacity {
     /// How many users ask, and what they use.
     fn asking(&self, cluster: &Cluster<'_>, leaf: usize) -> (u32, Amount) {
         let asks = |app: usize| {
-            let own = &self.apps[app];
+            let state = &self.apps[app];
             let waits = cluster.apps[app].am_start.is_none();
-            own.here
-                && own.leaf == leaf
-                && if !own.active || waits { own.counts && cluster.asked(app, AM) > 0 } else { cluster.asks(app) }
+            state.here
+                && state.leaf == leaf
+                && if !state.active || waits { state.counts && cluster.asked(app, AM) > 0 } else { cluster.asks(app) }
         };
         let asks_of = |user: usize| (0..self.apps.len()).any(|app| cluster.world.jobs[app].user == user && asks(app));
         let users: Vec<usize> = (0..self.leaves[leaf].users.len()).filter(|&user| asks_of(user)).collect();
@@ -480,10 +481,10 @@ impl Capacity {
     /// Gives back what was charged for containers that are over, tasks before masters.
     fn note_freed(&mut self, cluster: &Cluster<'_>) {
         for masters in [false, true] {
-            for own in 0..cluster.containers.len() {
-                let container = &cluster.containers[own];
-                if container.freed && self.charged[own] && (container.priority == AM) == masters {
-                    self.charged[own] = false;
+            for number in 0..cluster.containers.len() {
+                let container = &cluster.containers[number];
+                if container.freed && self.charged[number] && (container.priority == AM) == masters {
+                    self.charged[number] = false;
                     let size = self.size(cluster, container.priority);
                     self.change(cluster, container.app, |used| used.minus(size));
                 }
@@ -496,11 +497,11 @@ impl Capacity {
         let (used, before) = self.leaves[leaf].users[user];
         let used = change(used);
         let ratio = self.ratio(used, self.total);
-        let own = &mut self.leaves[leaf];
-        own.changes += 1;
-        own.used = change(own.used);
-        own.users[user] = (used, ratio);
-        own.ratio += ratio - before;
+        let state = &mut self.leaves[leaf];
+        state.changes += 1;
+        state.used = change(state.used);
+        state.users[user] = (used, ratio);
+        state.ratio += ratio - before;
     }
 
     fn used(&self, place: usize) -> Amount {
@@ -508,12 +509,12 @@ impl Capacity {
         if children.is_empty() {
             self.leaves[place].used
         } else {
-            Amount::sum(children.iter().map(|&own| self.used(own)))
+            Amount::sum(children.iter().map(|&child| self.used(child)))
         }
     }
 
     fn children(&self, place: usize) -> Vec<usize> {
-        (1..self.settings.queues.len()).filter(|&own| self.settings.queues[own].parent == place).collect()
+        (1..self.settings.queues.len()).filter(|&queue| self.settings.queues[queue].parent == place).collect()
     }
 
     fn reserved_by(&self, cluster: &Cluster<'_>, app: usize) -> Amount {
@@ -522,11 +523,11 @@ impl Capacity {
 
     fn reserved_in(&self, cluster: &Cluster<'_>, place: usize) -> Amount {
         let is_below = |app: usize| {
-            let mut own = self.apps[app].leaf;
-            while own != place && own != ROOT {
-                own = self.settings.queues[own].parent;
+            let mut at = self.apps[app].leaf;
+            while at != place && at != ROOT {
+                at = self.settings.queues[at].parent;
             }
-            own == place
+            at == place
         };
         Amount::sum((0..self.apps.len()).filter(|&app| is_below(app)).map(|app| self.reserved_by(cluster, app)))
     }

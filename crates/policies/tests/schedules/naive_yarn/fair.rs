@@ -220,7 +220,7 @@ impl Fair {
                 continue;
             }
             self.apps[app].opportunities[priority] += 1;
-            let lives = cluster.containers.iter().any(|own| own.app == app && !own.freed);
+            let lives = cluster.containers.iter().any(|container| container.app == app && !container.freed);
             if !lives && !self.master_may_run(cluster, app) {
                 return false;
             }
@@ -253,31 +253,31 @@ impl Fair {
     fn allowed_level(&mut self, cluster: &Cluster<'_>, app: usize, priority: usize) -> Locality {
         let Some([node, rack]) = self.settings.thresholds else { return Locality::Off };
         let nodes = cluster.world.machines.len() as f64;
-        let own = &mut self.apps[app];
-        let passed = |threshold: f64| own.opportunities[priority] as f64 > nodes * f64::from(threshold as f32);
-        let next = match own.level[priority] {
+        let state = &mut self.apps[app];
+        let passed = |threshold: f64| state.opportunities[priority] as f64 > nodes * f64::from(threshold as f32);
+        let next = match state.level[priority] {
             None => Locality::Node,
             Some(Locality::Node) if passed(node) => Locality::Rack,
             Some(Locality::Rack) if passed(rack) => Locality::Off,
             Some(same) => same,
         };
-        if own.level[priority].is_some_and(|level| level != next) {
-            own.opportunities[priority] = 0;
+        if state.level[priority].is_some_and(|level| level != next) {
+            state.opportunities[priority] = 0;
         }
-        own.level[priority] = Some(next);
+        state.level[priority] = Some(next);
         next
     }
 
     /// The share of masters in a queue is limited.
     fn master_may_run(&self, cluster: &Cluster<'_>, app: usize) -> bool {
         let queue = self.apps[app].queue;
-        let own = &self.queues[queue];
-        let Some(share) = own.settings.max_am_share.or(self.settings.max_am_share).filter(|&share| share != -1.0)
+        let state = &self.queues[queue];
+        let Some(share) = state.settings.max_am_share.or(self.settings.max_am_share).filter(|&share| share != -1.0)
         else {
             return true;
         };
-        let most = own.share.each(|value| (value as f64 * f64::from(share as f32)) as i64);
-        let masters = own.running.iter().filter(|&&other| self.apps[other].master).count() as i64;
+        let most = state.share.each(|value| (value as f64 * f64::from(share as f32)) as i64);
+        let masters = state.running.iter().filter(|&&other| self.apps[other].master).count() as i64;
         let used = cluster.size(AM).times(masters + 1);
         match self.policy(queue) {
             SharePolicy::Drf => used.fits_in(most),
@@ -300,11 +300,11 @@ impl Fair {
     }
 
     fn used_by(&self, cluster: &Cluster<'_>, app: usize) -> Amount {
-        let gone = |own: &&(usize, Ms)| {
-            let own = &cluster.containers[own.0];
-            self.in_preemption && own.app == app && !own.freed
+        let gone = |chosen: &&(usize, Ms)| {
+            let container = &cluster.containers[chosen.0];
+            self.in_preemption && container.app == app && !container.freed
         };
-        let gone = self.chosen.iter().filter(gone).map(|own| cluster.size(cluster.containers[own.0].priority));
+        let gone = self.chosen.iter().filter(gone).map(|chosen| cluster.size(cluster.containers[chosen.0].priority));
         cluster.used_by(app).minus(Amount::sum(gone))
     }
 
@@ -313,14 +313,14 @@ impl Fair {
     }
 
     fn of_queue(&self, cluster: &Cluster<'_>, queue: usize) -> Schedulable {
-        let own = &self.queues[queue];
+        let state = &self.queues[queue];
         Schedulable {
             used: self.used_in(cluster, queue),
-            demand: own.demand,
-            minimum: least(&own.settings),
-            weight: own.settings.weight as f32,
+            demand: state.demand,
+            minimum: least(&state.settings),
+            weight: state.settings.weight as f32,
             start: 0,
-            name: own.name.clone(),
+            name: state.name.clone(),
         }
     }
 
@@ -353,10 +353,10 @@ impl Fair {
             [share(used.memory, pool.memory), share(used.vcores, pool.vcores)]
         };
         let pair = [one, other];
-        let of_cluster = pair.map(|own| of(own.used, self.total, own.weight));
-        let of_minimum = pair.map(|own| of(own.used, own.minimum, 1.0));
+        let of_cluster = pair.map(|side| of(side.used, self.total, side.weight));
+        let of_minimum = pair.map(|side| of(side.used, side.minimum, 1.0));
         let order = of_cluster.map(|[memory, vcores]| if memory > vcores { [0, 1] } else { [1, 0] });
-        let needy = [0, 1].map(|own| of_minimum[own][order[own][0]] < 1.0);
+        let needy = [0, 1].map(|side| of_minimum[side][order[side][0]] < 1.0);
         let shares = match needy {
             [true, false] => return Ordering::Less,
             [false, true] => return Ordering::Greater,
@@ -395,15 +395,15 @@ impl Fair {
     fn note_starvation(&mut self, cluster: &Cluster<'_>) {
         for queue in 0..self.queues.len() {
             let used = self.used_in(cluster, queue).memory;
-            let own = &mut self.queues[queue];
-            let starves = |share: i64| used < share.min(own.demand.memory);
-            let (minimum, half) = (i64::from(own.settings.min_memory_mb), (own.share.memory as f64 * 0.5) as i64);
+            let state = &mut self.queues[queue];
+            let starves = |share: i64| used < share.min(state.demand.memory);
+            let (minimum, half) = (i64::from(state.settings.min_memory_mb), (state.share.memory as f64 * 0.5) as i64);
             let (for_minimum, for_half) = (starves(minimum), starves(half));
             if !for_minimum {
-                own.last_at_minimum = cluster.now;
+                state.last_at_minimum = cluster.now;
             }
             if !for_half {
-                own.last_at_half_share = cluster.now;
+                state.last_at_half_share = cluster.now;
             }
         }
     }
@@ -434,10 +434,11 @@ impl Fair {
                 queue.share = Amount::default();
             }
         }
-        let active: Vec<usize> = (0..self.queues.len()).filter(|&own| !self.queues[own].running.is_empty()).collect();
+        let active: Vec<usize> =
+            (0..self.queues.len()).filter(|&queue| !self.queues[queue].running.is_empty()).collect();
         let claims = |resource: fn(Amount) -> i64| -> Vec<Claim> {
-            let claim = |&own: &usize| {
-                let settings = &self.queues[own].settings;
+            let claim = |&place: &usize| {
+                let settings = &self.queues[place].settings;
                 Claim {
                     weight: settings.weight as f32,
                     least: resource(least(settings)),
@@ -472,43 +473,43 @@ impl Fair {
         if wanted <= 0 {
             return;
         }
-        for own in std::mem::take(&mut self.warned) {
-            let container = &cluster.containers[own];
+        for warned in std::mem::take(&mut self.warned) {
+            let container = &cluster.containers[warned];
             // Running, or granted and not yet taken over.
             let alive = !container.freed && (container.running || container.taken_over >= cluster.now);
             if alive && wanted > 0 {
-                self.warned.push(own);
+                self.warned.push(warned);
                 wanted -= cluster.size(container.priority).memory;
-                let since = self.chosen.iter().find(|chosen| chosen.0 == own).expect("it was warned").1;
+                let since = self.chosen.iter().find(|chosen| chosen.0 == warned).expect("it was warned").1;
                 if since + preemption.wait < cluster.now {
-                    cluster.preempt(own);
+                    cluster.preempt(warned);
                 }
             }
         }
         self.in_preemption = true;
         while wanted > 0 {
-            let Some(own) = self.next_victim(cluster) else { break };
-            self.chosen.push((own, cluster.now));
-            self.warned.push(own);
-            wanted -= cluster.size(cluster.containers[own].priority).memory;
+            let Some(victim) = self.next_victim(cluster) else { break };
+            self.chosen.push((victim, cluster.now));
+            self.warned.push(victim);
+            wanted -= cluster.size(cluster.containers[victim].priority).memory;
         }
         self.in_preemption = false;
     }
 
     /// What a queue may take back from others.
     fn wanted(&self, cluster: &Cluster<'_>, queue: usize) -> i64 {
-        let own = &self.queues[queue];
+        let state = &self.queues[queue];
         let used = self.used_in(cluster, queue).memory;
-        let missing = |share: i64| (share.min(own.demand.memory) - used).max(0);
-        let timeout = |own: Option<Ms>, of_root: Option<Ms>| own.or(of_root);
+        let missing = |share: i64| (share.min(state.demand.memory) - used).max(0);
+        let timeout = |given: Option<Ms>, of_root: Option<Ms>| given.or(of_root);
         let after = |last: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| cluster.now - last > timeout);
         let root = &self.settings.root;
         let mut wanted = 0;
-        if after(own.last_at_minimum, timeout(own.settings.min_share_timeout, root.min_share_timeout)) {
-            wanted = missing(own.settings.min_memory_mb.into());
+        if after(state.last_at_minimum, timeout(state.settings.min_share_timeout, root.min_share_timeout)) {
+            wanted = missing(state.settings.min_memory_mb.into());
         }
-        if after(own.last_at_half_share, timeout(own.settings.fair_share_timeout, root.fair_share_timeout)) {
-            wanted = wanted.max(missing(own.share.memory));
+        if after(state.last_at_half_share, timeout(state.settings.fair_share_timeout, root.fair_share_timeout)) {
+            wanted = wanted.max(missing(state.share.memory));
         }
         wanted
     }
@@ -518,8 +519,8 @@ impl Fair {
     fn next_victim(&self, cluster: &Cluster<'_>) -> Option<usize> {
         let queues: Vec<Schedulable> = (0..self.queues.len()).map(|queue| self.of_queue(cluster, queue)).collect();
         let last = |list: &[usize], policy: SharePolicy, all: &[Schedulable]| {
-            list.iter().copied().reduce(|most, own| {
-                if self.compare(policy, &all[own], &all[most]) == Ordering::Greater { own } else { most }
+            list.iter().copied().reduce(|most, next| {
+                if self.compare(policy, &all[next], &all[most]) == Ordering::Greater { next } else { most }
             })
         };
         let queue = last(&self.order, self.root_policy(), &queues)?;
@@ -533,14 +534,14 @@ impl Fair {
         }
         let apps: Vec<Schedulable> = (0..self.apps.len()).map(|app| self.of_app(cluster, app)).collect();
         let app = last(&self.queues[queue].running, self.policy(queue), &apps)?;
-        let may = |own: &usize| {
-            let container: &Container = &cluster.containers[*own];
-            let chosen = self.chosen.iter().any(|chosen| chosen.0 == *own);
+        let may = |other: &usize| {
+            let container: &Container = &cluster.containers[*other];
+            let chosen = self.chosen.iter().any(|chosen| chosen.0 == *other);
             container.app == app && container.priority != AM && !container.freed && !chosen
         };
         (0..cluster.containers.len())
             .filter(may)
-            .max_by_key(|&own| (cluster.containers[own].priority, cluster.containers[own].id))
+            .max_by_key(|&container| (cluster.containers[container].priority, cluster.containers[container].id))
     }
 }
 
@@ -582,10 +583,10 @@ fn sign(difference: f64) -> Ordering {
 
 /// By memory: those below their minimum first, then by use for the weight.
 fn by_memory(one: &Schedulable, other: &Schedulable) -> Ordering {
-    let minimum = [one, other].map(|own| own.minimum.memory.min(own.demand.memory));
+    let minimum = [one, other].map(|side| side.minimum.memory.min(side.demand.memory));
     let needy = [one.used.memory < minimum[0], other.used.memory < minimum[1]];
-    let of_minimum = |own: &Schedulable, minimum: i64| own.used.memory as f64 / minimum.max(1) as f64;
-    let for_weight = |own: &Schedulable| f64::from(own.used.memory as f32 / own.weight);
+    let of_minimum = |schedulable: &Schedulable, minimum: i64| schedulable.used.memory as f64 / minimum.max(1) as f64;
+    let for_weight = |schedulable: &Schedulable| f64::from(schedulable.used.memory as f32 / schedulable.weight);
     let by_share = match needy {
         [true, false] => Ordering::Less,
         [false, true] => Ordering::Greater,

@@ -94,8 +94,8 @@ impl Fair {
         let queue = self.queues.iter().position(|queue| queue.name == name).expect("it was made");
         self.apps[app] = App { queue, ..App::default() };
         let list = self.may_run(queue);
-        let own = &mut self.queues[queue];
-        if list { own.running.push(app) } else { own.waiting.push(app) }
+        let state = &mut self.queues[queue];
+        if list { state.running.push(app) } else { state.waiting.push(app) }
     }
 
     fn may_run(&self, queue: usize) -> bool {
@@ -240,18 +240,18 @@ impl Fair {
     fn allowed_level(&mut self, cluster: &Cluster<'_>, app: usize, priority: usize) -> Locality {
         let Some([node, rack]) = self.settings.common.thresholds else { return Locality::Off };
         let nodes = cluster.world.machines.len() as f64;
-        let own = &mut self.apps[app];
-        let passed = |threshold: f64| own.opportunities[priority] as f64 > nodes * threshold;
-        let next = match own.level[priority] {
+        let state = &mut self.apps[app];
+        let passed = |threshold: f64| state.opportunities[priority] as f64 > nodes * threshold;
+        let next = match state.level[priority] {
             None => Locality::Node,
             Some(Locality::Node) if passed(node) => Locality::Rack,
             Some(Locality::Rack) if passed(rack) => Locality::Off,
             Some(same) => same,
         };
-        if own.level[priority].is_some_and(|level| level != next) {
-            own.opportunities[priority] = 0;
+        if state.level[priority].is_some_and(|level| level != next) {
+            state.opportunities[priority] = 0;
         }
-        own.level[priority] = Some(next);
+        state.level[priority] = Some(next);
         let names_places = priority == MAP && !cluster.places(app).0.is_empty();
         if names_places { next } else { Locality::Off }
     }
@@ -259,8 +259,8 @@ impl Fair {
     /// F5.
     fn master_may_run(&self, cluster: &Cluster<'_>, app: usize) -> bool {
         let queue = self.apps[app].queue;
-        let own = &self.queues[queue];
-        let share = own.settings.max_am_share.or(self.settings.common.max_am_share).unwrap_or(0.5);
+        let state = &self.queues[queue];
+        let share = state.settings.max_am_share.or(self.settings.common.max_am_share).unwrap_or(0.5);
         if share < 0.0 {
             return true;
         }
@@ -270,10 +270,10 @@ impl Fair {
             (all as f64 * f64::from(share as f32)).ceil() as i64
         };
         let limit = Amount {
-            memory: of(own.share.memory, free.memory, most.memory),
-            vcores: of(own.share.vcores, free.vcores, most.vcores),
+            memory: of(state.share.memory, free.memory, most.memory),
+            vcores: of(state.share.vcores, free.vcores, most.vcores),
         };
-        let masters = own.running.iter().filter(|&&other| self.apps[other].master).count() as i64;
+        let masters = state.running.iter().filter(|&&other| self.apps[other].master).count() as i64;
         cluster.size(AM).times(masters + 1).fits_in(limit)
     }
 
@@ -292,7 +292,7 @@ impl Fair {
         let nodes =
             |wanted: &dyn Fn(usize) -> bool| (0..cluster.world.machines.len()).filter(|&node| wanted(node)).count();
         let counts = |other: usize| near == Locality::Off || cluster.rack(other) == cluster.rack(node);
-        let kept = nodes(&|other| counts(other) && cluster.reserved[other].is_some_and(|own| own.app == app));
+        let kept = nodes(&|other| counts(other) && cluster.reserved[other].is_some_and(|kept| kept.app == app));
         let most = (nodes(&counts) as f32 * self.settings.reservable_nodes as f32).ceil() as usize;
         is_large && is_starved && kept < most
     }
@@ -315,21 +315,24 @@ impl Fair {
     }
 
     fn most(&self, queue: usize) -> Amount {
-        let own = &self.queues[queue].settings;
+        let settings = &self.queues[queue].settings;
         let limit = |most: Option<u32>, min: u32| most.map_or(NO_LIMIT, |most| most.max(min).into());
-        Amount { memory: limit(own.max_memory_mb, own.min_memory_mb), vcores: limit(own.max_vcores, own.min_vcores) }
+        Amount {
+            memory: limit(settings.max_memory_mb, settings.min_memory_mb),
+            vcores: limit(settings.max_vcores, settings.min_vcores),
+        }
     }
 
     fn of_queue(&self, cluster: &Cluster<'_>, queue: usize) -> Schedulable {
-        let own = &self.queues[queue];
-        let (memory, vcores) = (own.settings.min_memory_mb.into(), own.settings.min_vcores.into());
+        let state = &self.queues[queue];
+        let (memory, vcores) = (state.settings.min_memory_mb.into(), state.settings.min_vcores.into());
         Schedulable {
             used: self.used_in(cluster, queue),
-            demand: own.demand.memory,
+            demand: state.demand.memory,
             minimum: Amount { memory, vcores },
-            weight: own.settings.weight as f32,
+            weight: state.settings.weight as f32,
             start: 0,
-            name: own.name.clone(),
+            name: state.name.clone(),
         }
     }
 
@@ -363,15 +366,18 @@ impl Fair {
         let of =
             |used: Amount, of: Amount| [used.memory as f64 / of.memory as f64, used.vcores as f64 / of.vcores as f64];
         // Whether it is needy; and what it is compared by, its dominant resource first.
-        let stand = |own: &Schedulable| {
-            let of_cluster = of(own.used, self.total);
+        let stand = |schedulable: &Schedulable| {
+            let of_cluster = of(schedulable.used, self.total);
             let [first, second] = if of_cluster[1] > of_cluster[0] { [1, 0] } else { [0, 1] };
-            let pairs = [(own.used.memory, own.minimum.memory), (own.used.vcores, own.minimum.vcores)];
+            let pairs = [
+                (schedulable.used.memory, schedulable.minimum.memory),
+                (schedulable.used.vcores, schedulable.minimum.vcores),
+            ];
             let is_needy = pairs[first].0 < pairs[first].1;
             let by = if is_needy {
-                of(own.used, own.minimum)
+                of(schedulable.used, schedulable.minimum)
             } else {
-                of_cluster.map(|share| share / f64::from(own.weight))
+                of_cluster.map(|share| share / f64::from(schedulable.weight))
             };
             (!is_needy, [by[first], by[second]])
         };
@@ -412,11 +418,12 @@ impl Fair {
 
     fn share_among_queues(&mut self) {
         self.queues.iter_mut().for_each(|queue| queue.share = Amount::default());
-        let active: Vec<usize> = (0..self.queues.len()).filter(|&own| !self.queues[own].running.is_empty()).collect();
+        let active: Vec<usize> =
+            (0..self.queues.len()).filter(|&queue| !self.queues[queue].running.is_empty()).collect();
         let claims = |of: &dyn Fn(&FairQueue) -> u32, most: &dyn Fn(Amount) -> i64| -> Vec<Claim> {
-            let claim = |&own: &usize| {
-                let settings = &self.queues[own].settings;
-                Claim { weight: settings.weight as f32, least: of(settings).into(), most: most(self.most(own)) }
+            let claim = |&place: &usize| {
+                let settings = &self.queues[place].settings;
+                Claim { weight: settings.weight as f32, least: of(settings).into(), most: most(self.most(place)) }
             };
             active.iter().map(claim).collect()
         };
@@ -450,16 +457,16 @@ impl Fair {
 
 /// F8: who wants something, then who lacks its minimum, then by use for the weight.
 fn by_memory(a: &Schedulable, b: &Schedulable) -> Ordering {
-    let minimum = |own: &Schedulable| own.minimum.memory.min(own.demand);
-    let is_needy = |own: &Schedulable| own.used.memory < minimum(own);
-    let share = |own: &Schedulable| {
-        if is_needy(own) {
-            own.used.memory as f64 / minimum(own).max(1) as f64
+    let minimum = |schedulable: &Schedulable| schedulable.minimum.memory.min(schedulable.demand);
+    let is_needy = |schedulable: &Schedulable| schedulable.used.memory < minimum(schedulable);
+    let share = |schedulable: &Schedulable| {
+        if is_needy(schedulable) {
+            schedulable.used.memory as f64 / minimum(schedulable).max(1) as f64
         } else {
-            own.used.memory as f64 / if own.weight > 0.0 { f64::from(own.weight) } else { 1.0 }
+            schedulable.used.memory as f64 / if schedulable.weight > 0.0 { f64::from(schedulable.weight) } else { 1.0 }
         }
     };
-    let weightless = |own: &Schedulable| !is_needy(own) && own.weight <= 0.0;
+    let weightless = |schedulable: &Schedulable| !is_needy(schedulable) && schedulable.weight <= 0.0;
     (a.demand == 0)
         .cmp(&(b.demand == 0))
         .then(is_needy(b).cmp(&is_needy(a)))

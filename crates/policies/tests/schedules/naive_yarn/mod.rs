@@ -272,7 +272,10 @@ impl<'w> Cluster<'w> {
                 }
             }
             let comes = self.apps.iter().any(|app| app.phase == Phase::Coming)
-                || self.containers.iter().any(|own| !own.over && own.end.is_some_and(|end| end > self.now));
+                || self
+                    .containers
+                    .iter()
+                    .any(|container| !container.over && container.end.is_some_and(|end| end > self.now));
             idle = if comes || self.progress() != before { 0 } else { idle + 1 };
             if idle > PATIENCE * (1 + self.world.machines.len()) || self.containers.len() > MOST_CONTAINERS {
                 self.schedule.stalled = true;
@@ -283,7 +286,7 @@ impl<'w> Cluster<'w> {
 
     /// Numbers that change whenever something happens.
     fn progress(&self) -> (usize, usize, usize) {
-        let over = self.containers.iter().filter(|own| own.over).count();
+        let over = self.containers.iter().filter(|container| container.over).count();
         (self.made, over, self.apps.iter().map(|app| app.done[MAP] + app.done[REDUCE]).sum())
     }
 
@@ -301,13 +304,14 @@ impl<'w> Cluster<'w> {
 
     /// A heartbeat of a node: containers that have ended or started, in launch order, then masters; then the scheduler.
     fn node_heartbeat(&mut self, scheduler: &mut Scheduler, node: usize) {
-        let here = |own: &Container| own.node == node && !own.over;
-        let on_node: Vec<usize> = (0..self.containers.len()).filter(|&own| here(&self.containers[own])).collect();
+        let here = |container: &Container| container.node == node && !container.over;
+        let on_node: Vec<usize> =
+            (0..self.containers.len()).filter(|&container| here(&self.containers[container])).collect();
         let (masters, tasks): (Vec<usize>, Vec<usize>) =
-            on_node.into_iter().partition(|&own| self.containers[own].priority == AM);
-        for own in tasks {
+            on_node.into_iter().partition(|&container| self.containers[container].priority == AM);
+        for task in tasks {
             let now = self.now;
-            let container = &mut self.containers[own];
+            let container = &mut self.containers[task];
             // A kill comes too late for one that has ended by itself.
             let ended = container.end.is_some_and(|end| end <= now);
             if ended || container.kill == Kill::Ordered {
@@ -319,20 +323,20 @@ impl<'w> Cluster<'w> {
                 (container.over, container.freed) = (true, true);
                 let app = container.app;
                 if self.apps[app].phase == Phase::Running {
-                    self.apps[app].unlearned.push(own);
+                    self.apps[app].unlearned.push(task);
                 }
             } else if container.start <= now {
                 container.running = true;
             }
         }
         let mut left = Vec::new();
-        for own in masters {
-            let (app, start) = (self.containers[own].app, self.containers[own].start);
+        for master in masters {
+            let (app, start) = (self.containers[master].app, self.containers[master].start);
             if self.apps[app].phase == Phase::Ended {
-                (self.containers[own].over, self.containers[own].freed) = (true, true);
+                (self.containers[master].over, self.containers[master].freed) = (true, true);
                 left.push(app);
             } else if start <= self.now {
-                self.containers[own].running = true;
+                self.containers[master].running = true;
             }
         }
         scheduler.node_update(self, node);
@@ -352,8 +356,8 @@ impl<'w> Cluster<'w> {
     fn master_heartbeat(&mut self, scheduler: &mut Scheduler, job: usize) {
         // Maps that wait again are asked for at the end of this heartbeat.
         let asked_maps = self.asked(job, MAP);
-        for own in std::mem::take(&mut self.apps[job].unlearned) {
-            self.learn(job, own);
+        for app in std::mem::take(&mut self.apps[job].unlearned) {
+            self.learn(job, app);
             let spec = &self.world.jobs[job];
             if self.apps[job].done[MAP] == spec.maps.len() && self.apps[job].done[REDUCE] == spec.reduces.len() {
                 self.apps[job].phase = Phase::Ended;
@@ -365,23 +369,25 @@ impl<'w> Cluster<'w> {
         let headroom = scheduler.headroom(self, job);
         let stop = self.ask(job, asked_maps, headroom);
         // The newest reduces have done the least. (The rules are silent about ties: as the engine, by task.)
-        let runs = |own: &usize| {
-            let own = &self.containers[*own];
-            own.app == job
-                && own.priority == REDUCE
-                && !own.over
-                && own.kill == Kill::No
-                && own.end.is_none_or(|end| end > self.now)
+        let runs = |container: &usize| {
+            let state = &self.containers[*container];
+            state.app == job
+                && state.priority == REDUCE
+                && !state.over
+                && state.kill == Kill::No
+                && state.end.is_none_or(|end| end > self.now)
         };
         let mut newest: Vec<usize> = (0..self.containers.len()).filter(runs).collect();
-        newest.sort_by_key(|&own| std::cmp::Reverse((self.containers[own].start, self.containers[own].task)));
-        for &own in newest.iter().take(stop) {
-            self.containers[own].die(self.now);
+        newest.sort_by_key(|&container| {
+            std::cmp::Reverse((self.containers[container].start, self.containers[container].task))
+        });
+        for &container in newest.iter().take(stop) {
+            self.containers[container].die(self.now);
         }
     }
 
-    fn learn(&mut self, job: usize, own: usize) {
-        let Container { priority, task, kill, .. } = self.containers[own];
+    fn learn(&mut self, job: usize, held: usize) {
+        let Container { priority, task, kill, .. } = self.containers[held];
         if kill == Kill::Done {
             self.apps[job].waiting[priority].insert(0, task);
             return;
@@ -389,21 +395,21 @@ impl<'w> Cluster<'w> {
         self.apps[job].done[priority] += 1;
         if priority == MAP && self.apps[job].done[MAP] == self.world.jobs[job].maps.len() {
             self.apps[job].maps_done = Some(self.now);
-            for own in 0..self.containers.len() {
-                if self.containers[own].app == job && self.containers[own].priority == REDUCE {
-                    self.end_reduce(own);
+            for container in 0..self.containers.len() {
+                if self.containers[container].app == job && self.containers[container].priority == REDUCE {
+                    self.end_reduce(container);
                 }
             }
         }
     }
 
     /// R0: the reduce phase starts when the reduce runs and its master knows that all maps are done.
-    fn end_reduce(&mut self, own: usize) {
-        let Container { app, task, start, end, .. } = self.containers[own];
+    fn end_reduce(&mut self, held: usize) {
+        let Container { app, task, start, end, .. } = self.containers[held];
         if let (Some(done), None) = (self.apps[app].maps_done, end) {
             let shuffled = start.max(done);
             let run = self.world.jobs[app].reduces[task][0].reduce.expect("a reduce with a time");
-            (self.containers[own].shuffled, self.containers[own].end) = (Some(shuffled), Some(shuffled + run));
+            (self.containers[held].shuffled, self.containers[held].end) = (Some(shuffled), Some(shuffled + run));
         }
     }
 
@@ -481,10 +487,10 @@ impl<'w> Cluster<'w> {
     }
 
     /// Frees a container at once; its node will end it.
-    pub(crate) fn preempt(&mut self, own: usize) {
-        self.containers[own].freed = true;
-        if self.containers[own].kill == Kill::No {
-            self.containers[own].kill = Kill::Ordered;
+    pub(crate) fn preempt(&mut self, held: usize) {
+        self.containers[held].freed = true;
+        if self.containers[held].kill == Kill::No {
+            self.containers[held].kill = Kill::Ordered;
         }
     }
 
@@ -530,22 +536,22 @@ impl<'w> Cluster<'w> {
 
     /// What the containers hold that the scheduler counts.
     pub(crate) fn held(&self, wanted: impl Fn(&Container) -> bool) -> Amount {
-        let counted = self.containers.iter().filter(|own| !own.freed && wanted(own));
-        Amount::sum(counted.map(|own| self.size(own.priority)))
+        let counted = self.containers.iter().filter(|container| !container.freed && wanted(container));
+        Amount::sum(counted.map(|container| self.size(container.priority)))
     }
 
     pub(crate) fn used_by(&self, app: usize) -> Amount {
-        self.held(|own| own.app == app)
+        self.held(|container| container.app == app)
     }
 
     /// What the nodes that are kept for an application will give.
     pub(crate) fn reserved_by(&self, app: usize) -> Amount {
-        let own = self.reserved.iter().flatten().filter(|reservation| reservation.app == app);
-        Amount::sum(own.map(|reservation| self.size(reservation.priority)))
+        let reserved = self.reserved.iter().flatten().filter(|reservation| reservation.app == app);
+        Amount::sum(reserved.map(|reservation| self.size(reservation.priority)))
     }
 
     pub(crate) fn free(&self, node: usize) -> Amount {
-        self.node_total().minus(self.held(|own| own.node == node))
+        self.node_total().minus(self.held(|container| container.node == node))
     }
 
     /// Whether a node has room for the container of a request, by the resources that count.
@@ -559,11 +565,11 @@ impl<'w> Cluster<'w> {
 
     /// How many containers an application asks for at a priority.
     pub(crate) fn asked(&self, app: usize, priority: usize) -> i64 {
-        let own = &self.apps[app];
+        let state = &self.apps[app];
         match priority {
-            MAP if own.asked_for_maps => own.waiting[MAP].len() as i64,
+            MAP if state.asked_for_maps => state.waiting[MAP].len() as i64,
             MAP => 0,
-            _ => own.asked[priority],
+            _ => state.asked[priority],
         }
     }
 
@@ -668,24 +674,24 @@ impl<'w> Cluster<'w> {
 
     /// What happened, with the containers that are on nodes at the end.
     fn close(mut self) -> Schedule {
-        for own in self.containers.iter().filter(|own| own.priority != AM) {
-            let over = own.end.is_some_and(|end| end <= self.now);
-            let outcome = match own.kill {
+        for container in self.containers.iter().filter(|container| container.priority != AM) {
+            let over = container.end.is_some_and(|end| end <= self.now);
+            let outcome = match container.kill {
                 Kill::Done => Outcome::Killed,
                 _ if over => Outcome::Success,
                 _ => Outcome::Incomplete,
             };
-            let shuffled = own.shuffled.filter(|_| outcome == Outcome::Success);
+            let shuffled = container.shuffled.filter(|_| outcome == Outcome::Success);
             self.schedule.ends.push(End {
-                task: self.task_id(own.app, own.priority, own.task),
-                attempt: own.number,
-                node: own.node,
-                level: own.level,
-                start: own.start.min(self.now),
+                task: self.task_id(container.app, container.priority, container.task),
+                attempt: container.number,
+                node: container.node,
+                level: container.level,
+                start: container.start.min(self.now),
                 shuffle_finish: shuffled,
                 // R0 has no sort.
                 sort_finish: shuffled,
-                finish: own.end.filter(|_| over),
+                finish: container.end.filter(|_| over),
                 outcome,
                 discarded: false,
             });

@@ -27,11 +27,13 @@ impl Cluster<'_> {
             return (0, 0);
         }
         let live = |priority: usize| {
-            self.containers.iter().filter(move |own| own.app == job && own.priority == priority && !own.over)
+            self.containers
+                .iter()
+                .filter(move |container| container.app == job && container.priority == priority && !container.over)
         };
         let [map, reduce] = [MAP, REDUCE].map(|priority| self.size(priority).memory);
         let [maps, reduces] = [MAP, REDUCE].map(|priority| live(priority).count() as i64);
-        let stopping = live(REDUCE).filter(|own| own.kill != Kill::No).count() as i64;
+        let stopping = live(REDUCE).filter(|container| container.kill != Kill::No).count() as i64;
         let waiting = app.waiting[MAP].len() as i64;
         let asked = self.asked(job, REDUCE);
         let held_back = app.waiting[REDUCE].len() as i64 - asked;

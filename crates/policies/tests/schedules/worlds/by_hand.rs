@@ -53,10 +53,10 @@ pub(crate) fn replay(world: &World, policy: &str) -> Schedule {
 
 /// (when, task, attempt, node) of every launch.
 pub(crate) fn launches(schedule: &Schedule) -> Vec<(i64, usize, u32, usize)> {
-    schedule.launches.iter().map(|own| (own.at, own.task, own.attempt, own.node)).collect()
+    schedule.launches.iter().map(|launch| (launch.at, launch.task, launch.attempt, launch.node)).collect()
 }
 
 /// (task, attempt, finish, outcome, discarded) of every end.
 pub(crate) fn ends(schedule: &Schedule) -> Vec<(usize, u32, Option<i64>, Outcome, bool)> {
-    schedule.ends.iter().map(|own| (own.task, own.attempt, own.finish, own.outcome, own.discarded)).collect()
+    schedule.ends.iter().map(|end| (end.task, end.attempt, end.finish, end.outcome, end.discarded)).collect()
 }

@@ -805,32 +805,32 @@ pub(crate) struct Schedule {
 }
 
 impl Reports for Schedule {
-    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let (launch, finish) = (own.launch, own.finish);
-        self.jobs.push(JobEnd { job: own.job.index(), launch, finish, outcome: own.outcome });
+    fn job_ended(&mut self, job_ended: &JobEnded) -> Result<(), Error> {
+        let (launch, finish) = (job_ended.launch, job_ended.finish);
+        self.jobs.push(JobEnd { job: job_ended.job.index(), launch, finish, outcome: job_ended.outcome });
         Ok(())
     }
 }
 
 impl Observer for Schedule {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
-        let (task, node) = (own.task.index(), own.node.index());
-        self.launches.push(Launch { at: own.at, task, attempt: own.attempt, node, level: own.level });
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        let (task, node) = (launched.task.index(), launched.node.index());
+        self.launches.push(Launch { at: launched.at, task, attempt: launched.attempt, node, level: launched.level });
         Ok(())
     }
 
-    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         self.ends.push(End {
-            task: own.task.index(),
-            attempt: own.attempt,
-            node: own.node.index(),
-            level: own.level,
-            start: own.start,
-            shuffle_finish: own.shuffle_finish,
-            sort_finish: own.sort_finish,
-            finish: own.finish,
-            outcome: own.outcome,
-            discarded: own.discarded,
+            task: ended.task.index(),
+            attempt: ended.attempt,
+            node: ended.node.index(),
+            level: ended.level,
+            start: ended.start,
+            shuffle_finish: ended.shuffle_finish,
+            sort_finish: ended.sort_finish,
+            finish: ended.finish,
+            outcome: ended.outcome,
+            discarded: ended.discarded,
         });
         Ok(())
     }

@@ -56,8 +56,8 @@ impl Machines {
         self.factors = vec![None; self.nodes.len()];
         for (host, &factor) in &cost.host_factors {
             let place = self.named_in("cost.host_factors", host)?;
-            if let Some(own) = self.factors.get_mut(place) {
-                *own = Some(factor);
+            if let Some(of_node) = self.factors.get_mut(place) {
+                *of_node = Some(factor);
             }
         }
         Ok(())
@@ -132,14 +132,14 @@ impl Machines {
         }
         for &change in &self.changes {
             match of_node.get_mut(&change.node) {
-                Some(own) => own.push(change),
+                Some(changes) => changes.push(change),
                 None => changes.push(change),
             }
         }
-        for (node, own) in of_node {
+        for (node, of_it) in of_node {
             let first = self.nodes[node.index()].capacity;
             let downs: Vec<Down> = self.downs.iter().copied().filter(|down| down.node == node).collect();
-            changes.extend(interrupted((node, first), &own, &downs));
+            changes.extend(interrupted((node, first), &of_it, &downs));
         }
         changes.sort_by_key(|change| change.at);
         self.changes = changes;

@@ -49,12 +49,12 @@ pub(super) fn by_application(
     rows: Vec<NodeRow>,
     on_demand: bool,
 ) -> (Vec<NodeRow>, BTreeMap<(String, String), Offered>) {
-    let (mut own, mut rest): (Vec<NodeRow>, Vec<NodeRow>) = rows.into_iter().partition(|row| row.group.is_some());
+    let (mut grouped, mut rest): (Vec<NodeRow>, Vec<NodeRow>) = rows.into_iter().partition(|row| row.group.is_some());
     // Of what happens at one instant, what goes makes room for what comes.
-    own.sort_by_key(|row| (row.time, row.event != NodeChange::Remove));
+    grouped.sort_by_key(|row| (row.time, row.event != NodeChange::Remove));
     let mut executors: BTreeMap<(String, String), Offered> = BTreeMap::new();
     let mut hosts: BTreeMap<String, (Offered, Option<String>)> = BTreeMap::new();
-    for row in own {
+    for row in grouped {
         let amounts = Resources { cpu: cpu(&row).unwrap_or(0), memory: memory(&row).unwrap_or(0) };
         let after = if row.event == NodeChange::Remove { Resources::NONE } else { amounts };
         let first = Offered { since: row.time, ..Offered::default() };
@@ -107,13 +107,13 @@ impl Reported {
         hadoop: Option<(u64, bool)>,
     ) -> Option<(Resources, SizeRule)> {
         let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
-        let own = self.median(cpu);
+        let median = self.median(cpu);
         let by_slots = || self.median(slots).map(|slots| slots * 1000);
-        let whole = (normalised && own.is_none()).then_some(NORMALISED);
+        let whole = (normalised && median.is_none()).then_some(NORMALISED);
         let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
         let (cpu, rule) = None
             .or(cpu_set.map(|cpu| (cpu, SizeRule::Given)))
-            .or(own.map(|cpu| (cpu, SizeRule::Median)))
+            .or(median.map(|cpu| (cpu, SizeRule::Median)))
             .or_else(|| by_slots().map(|cpu| (cpu, SizeRule::Slots)))
             .or(whole.map(|whole| (whole.cpu, SizeRule::Assumed)))
             .or(hadoop.map(|(cpu, known)| (cpu, if known { SizeRule::Slots } else { SizeRule::Assumed })))?;
@@ -273,8 +273,10 @@ mod tests {
             ("i", Some(10), Some(1_000), Some(2)),
         ];
         assert_eq!(machines, expected);
-        let most: Vec<_> =
-            executors.iter().map(|((host, group), own)| (host.as_str(), group.as_str(), own.most.cpu)).collect();
+        let most: Vec<_> = executors
+            .iter()
+            .map(|((host, group), executor)| (host.as_str(), group.as_str(), executor.most.cpu))
+            .collect();
         assert_eq!(most, [("h", "a", 2_000), ("h", "b", 2_000), ("i", "a", 1_000)]);
     }
 

@@ -220,18 +220,18 @@ impl Workbench {
         self.leave(id, now);
         let capacity = self.capacity;
         let Some(flow) = &mut self.flows[id.index()] else { return };
-        let within = |own: Use| {
-            let mut rates = own.rates;
+        let within = |used: Use| {
+            let mut rates = used.rates;
             rates.iter_mut().zip(capacity).for_each(|(rate, most)| *rate = rate.min(most));
-            Use { rates, ..own }
+            Use { rates, ..used }
         };
         flow.planned = flow.left;
         (flow.limit, flow.counted) = (None, now);
         flow.uses.extend(uses.map(within));
         let uses = std::mem::take(&mut flow.uses);
-        for (place, own) in uses.iter().enumerate() {
-            self.users[own.node.index()].push((id, place as u32));
-            self.touch(own.node);
+        for (place, used) in uses.iter().enumerate() {
+            self.users[used.node.index()].push((id, place as u32));
+            self.touch(used.node);
         }
         if let Some(flow) = &mut self.flows[id.index()] {
             flow.uses = uses;
@@ -245,14 +245,14 @@ impl Workbench {
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
         let (uses, speed) = (std::mem::take(&mut flow.uses), flow.speed);
         (flow.speed, flow.due) = (0.0, NEVER);
-        for own in &uses {
-            let (users, meter) = (&mut self.users[own.node.index()], &mut self.meters[own.node.index()]);
+        for used in &uses {
+            let (users, meter) = (&mut self.users[used.node.index()], &mut self.meters[used.node.index()]);
             users.retain(|&(user, _)| user != id);
-            meter.change(now, self.capacity[CPU], own.rates.iter().map(|rate| -rate * speed));
+            meter.change(now, self.capacity[CPU], used.rates.iter().map(|rate| -rate * speed));
             if users.is_empty() {
                 meter.rest(now, self.capacity[CPU]);
             }
-            self.touch(own.node);
+            self.touch(used.node);
         }
         if let Some(flow) = &mut self.flows[id.index()] {
             // Its room is kept for the next stage.
@@ -348,10 +348,10 @@ impl Workbench {
 
     fn set_pace(&mut self, id: AttemptId, now: Ms) {
         let Some(flow) = &self.flows[id.index()] else { return };
-        let things = flow.uses.iter().flat_map(|own| own.rates.into_iter().zip(self.levels[own.node.index()]));
+        let things = flow.uses.iter().flat_map(|used| used.rates.into_iter().zip(self.levels[used.node.index()]));
         let limits = things.enumerate().filter(|&(_, (rate, level))| rate > level);
         let limits = limits.map(|(place, (rate, level))| (level / rate, Some(place % SHARED)));
-        let (speed, limit) = limits.fold((1.0, None), |least, own| if own.0 < least.0 { own } else { least });
+        let (speed, limit) = limits.fold((1.0, None), |least, next| if next.0 < least.0 { next } else { least });
         if limit != flow.limit {
             self.count(id, now);
             if let Some(flow) = &mut self.flows[id.index()] {
@@ -368,9 +368,9 @@ impl Workbench {
         flow.speed = speed;
         flow.due = now + whole(flow.left / speed);
         self.heap.push(Reverse((flow.due, id)));
-        for own in &flow.uses {
-            let change = own.rates.iter().map(|rate| rate * by);
-            self.meters[own.node.index()].change(now, self.capacity[CPU], change);
+        for used in &flow.uses {
+            let change = used.rates.iter().map(|rate| rate * by);
+            self.meters[used.node.index()].change(now, self.capacity[CPU], change);
         }
     }
 

@@ -10,12 +10,12 @@ pub(super) fn level(wanted: &mut [f64], capacity: f64) -> f64 {
     }
     wanted.sort_unstable_by(f64::total_cmp);
     let mut left = capacity;
-    for (place, &own) in wanted.iter().enumerate() {
+    for (place, &amount) in wanted.iter().enumerate() {
         let equal = left / (wanted.len() - place) as f64;
-        if own >= equal {
+        if amount >= equal {
             return equal;
         }
-        left -= own;
+        left -= amount;
     }
     // Only rounding leads here.
     f64::INFINITY
@@ -30,7 +30,7 @@ pub(super) fn left_by_seeks(wanted: &[f64], seek: f64) -> f64 {
     if seek == 0.0 || all == 0.0 {
         return 1.0;
     }
-    let same: f64 = wanted.iter().map(|own| (own / all) * (own / all)).sum();
+    let same: f64 = wanted.iter().map(|amount| (amount / all) * (amount / all)).sum();
     1.0 / (1.0 + seek * (1.0 - same).max(0.0))
 }
 
@@ -63,7 +63,7 @@ mod tests {
             let mut wanted: Vec<f64> = (0..count).map(|number| f64::from(number * 7 % 5) + 0.5).collect();
             let capacity = 0.6 * wanted.iter().sum::<f64>();
             let each = level(&mut wanted, capacity);
-            let used: f64 = wanted.iter().map(|own| own.min(each)).sum();
+            let used: f64 = wanted.iter().map(|amount| amount.min(each)).sum();
             assert!((used - capacity).abs() < 1e-9, "{count}: {used} of {capacity}");
         }
     }

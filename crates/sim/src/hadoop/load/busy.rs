@@ -42,8 +42,8 @@ impl Busy {
         let mut most: Vec<[i32; 3]> = self.changes.into_iter().map(most_at_once).collect();
         let place = (most.len() / ODD_NODES).saturating_sub(1);
         [0, 1, 2].map(|which| {
-            most.sort_unstable_by_key(|own| std::cmp::Reverse(own[which]));
-            most.get(place).map_or(0, |own| own[which].unsigned_abs())
+            most.sort_unstable_by_key(|busy| std::cmp::Reverse(busy[which]));
+            most.get(place).map_or(0, |busy| busy[which].unsigned_abs())
         })
     }
 }

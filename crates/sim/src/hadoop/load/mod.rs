@@ -323,8 +323,11 @@ impl Rules<'_> {
             let role = Role::of(task.kind(), task.stage());
             let (times, bytes) = ([task.start(), task.finish()], [task.input_bytes(), task.output_bytes()]);
             if let (Some(kind), Some(resources)) = (role.kind(), task.resources()) {
-                let own = &mut listed.further[kind.index()];
-                own.iter_mut().zip(self.cluster.further_of(resources)).for_each(|(own, more)| *own = more.max(*own));
+                let further = &mut listed.further[kind.index()];
+                further
+                    .iter_mut()
+                    .zip(self.cluster.further_of(resources))
+                    .for_each(|(most, more)| *most = more.max(*most));
             }
             // A task without a status was never seen to end: nothing of its log is taken.
             let is_logged = task.outcome() != Outcome::Incomplete;

@@ -151,8 +151,8 @@ mod tests {
             match side.places(count) {
                 None => {
                     usual += 1;
-                    let own = (0..count).map(|place| (place < side.len()).then_some(place));
-                    assert_eq!(by_number, own.collect::<Vec<_>>());
+                    let places = (0..count).map(|place| (place < side.len()).then_some(place));
+                    assert_eq!(by_number, places.collect::<Vec<_>>());
                     assert!(
                         (0..side.len())
                             .all(|one| side.name(one) == usual_task_name("job_7_0002", Kind::Reduce, one as u32))

@@ -83,13 +83,13 @@ impl World<'_> {
         let output = self.workload.output_bytes(task).unwrap_or(0) as f64;
         let replicas = self.workload.replicas(task);
         let far = !replicas.is_empty() && self.level(task, node) != Locality::Node;
-        let mut own = computing(bench, node, time, if far { output } else { input + output });
+        let mut used = computing(bench, node, time, if far { output } else { input + output });
         let source = far.then(|| {
             let rate = input / time.max(1.0);
-            own.rates[NET_IN] = rate;
+            used.rates[NET_IN] = rate;
             Use { node: self.source(replicas, task, node), rates: rates(&[(DISK, rate), (NET_OUT, rate)]) }
         });
-        [Some(own), source].into_iter().flatten()
+        [Some(used), source].into_iter().flatten()
     }
 
     /// The replica that a map reads: one in its rack if there is any.
@@ -123,11 +123,12 @@ impl World<'_> {
         others: I,
     ) -> impl Iterator<Item = Use> + use<I> {
         let cost = &self.cluster.config.cost;
-        let (rate, cores) = (cost.shuffle_rate / 1000.0, cost.contention.map_or(0.0, |own| own.fetch_cores));
-        let own = [(CPU, cores), (DISK, rate * (1.0 + here)), (NET_IN, rate * (1.0 - here))];
-        let own = Use { node, rates: rates(&own) };
+        let (rate, cores) =
+            (cost.shuffle_rate / 1000.0, cost.contention.map_or(0.0, |contention| contention.fetch_cores));
+        let of_fetch = [(CPU, cores), (DISK, rate * (1.0 + here)), (NET_IN, rate * (1.0 - here))];
+        let used = Use { node, rates: rates(&of_fetch) };
         let far = move |(node, part)| Use { node, rates: rates(&[(DISK, rate * part), (NET_OUT, rate * part)]) };
-        std::iter::once(own).chain(others.map(far))
+        std::iter::once(used).chain(others.map(far))
     }
 }
 

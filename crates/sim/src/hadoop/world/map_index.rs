@@ -231,13 +231,13 @@ impl Look<'_> {
             .or_else(|| self.index.racks.first(rack.0, |task| self.launched(task)))
     }
 
-    fn off_rack(&self, own: RackId) -> Option<TaskId> {
+    fn off_rack(&self, rack_id: RackId) -> Option<TaskId> {
         if self.index.returned.is_empty() {
-            return self.index.racks.first_but(own.0, |task| self.launched(task));
+            return self.index.racks.first_but(rack_id.0, |task| self.launched(task));
         }
         (0..self.cluster.racks().len() as u32)
             .map(RackId)
-            .filter(|&rack| rack != own)
+            .filter(|&rack| rack != rack_id)
             .find_map(|rack| self.in_rack(rack))
     }
 
@@ -328,10 +328,10 @@ impl Lists {
 
     /// The first such map at the first other place that has one.
     fn first_but(&self, place: u32, launched: impl Fn(TaskId) -> bool) -> Option<TaskId> {
-        let own = self.list(place);
+        let of_place = self.list(place);
         let mut all_before_empty = true;
         for list in self.first.get() as usize..self.heads.len() {
-            if Some(list) == own {
+            if Some(list) == of_place {
                 all_before_empty = false;
                 continue;
             }

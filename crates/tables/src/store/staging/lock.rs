@@ -73,8 +73,8 @@ impl FolderLock {
     pub fn beside(target: &Path) -> Result<Self, Error> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let lock = Self::take(target, parent_of(target), &format!(".{name}{LOCK}"))?;
-        let own = format!(".{name}{PARTIAL}");
-        lock.clear(parent_of(target), |name| name.starts_with(&own));
+        let ours = format!(".{name}{PARTIAL}");
+        lock.clear(parent_of(target), |name| name.starts_with(&ours));
         if lock.exclusive {
             restore(target);
         }

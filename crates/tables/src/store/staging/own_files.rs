@@ -51,10 +51,10 @@ impl OwnFiles {
             Err(_) if force => Listed::default(),
             Err(error) => return Err(error),
         };
-        let own = Self { dir, force, listed };
-        match own.in_the_way(expected.iter().copied()).first().filter(|_| !force) {
-            None => Ok(own),
-            Some(name) => Err(own.refuse(name)),
+        let files = Self { dir, force, listed };
+        match files.in_the_way(expected.iter().copied()).first().filter(|_| !force) {
+            None => Ok(files),
+            Some(name) => Err(files.refuse(name)),
         }
     }
 
@@ -174,13 +174,13 @@ mod tests {
     #[test]
     fn what_a_killed_command_had_begun_goes() {
         let dir = tempfile::tempdir().unwrap();
-        let own = [("a.csv", "1"), ("figures/x.svg", "1")];
-        write(dir.path(), &own).unwrap();
+        let files = [("a.csv", "1"), ("figures/x.svg", "1")];
+        write(dir.path(), &files).unwrap();
         let begun = |name: &str| super::super::lock::partial(&dir.path().join(name));
         let (ours, others) = (begun("figures/x.svg"), begun("figures/mine.svg"));
         fs::write(&ours, "half").unwrap();
         fs::write(&others, "half").unwrap();
-        write(dir.path(), &own).unwrap();
+        write(dir.path(), &files).unwrap();
         assert!(!ours.exists() && others.exists(), "another file may be under construction");
     }
 

@@ -154,9 +154,9 @@ impl Capacity {
             let (above, limit) =
                 queue.parent.map_or((slots, [None; 2]), |at| (self.queues[at].capacity, self.queues[at].limit));
             for kind in [0, 1] {
-                let own = queue.settings.own_limit().map(|percent| (place, part(percent, above[kind])));
+                let of_queue = queue.settings.own_limit().map(|percent| (place, part(percent, above[kind])));
                 self.queues[place].capacity[kind] = part(self.percentages[place], above[kind]);
-                self.queues[place].limit[kind] = own.or(limit[kind]);
+                self.queues[place].limit[kind] = of_queue.or(limit[kind]);
             }
         }
     }

@@ -81,9 +81,9 @@ impl Mismatches {
         }
         let ready = view.jobs().iter().copied().filter(|&job| view.job(job).ready(Kind::Reduce) > 0);
         let of_jobs = ready.map(|job| (self.of(job, view), job));
-        let positive = || of_jobs.clone().filter(|&(own, job)| own > 0.0 && passes(job));
-        let largest = positive().map(|(own, _)| own).max_by(f64::total_cmp)?;
-        let mut equals = positive().filter(|&(own, _)| own == largest).map(|(_, job)| job);
+        let positive = || of_jobs.clone().filter(|&(of_job, job)| of_job > 0.0 && passes(job));
+        let largest = positive().map(|(share, _)| share).max_by(f64::total_cmp)?;
+        let mut equals = positive().filter(|&(share, _)| share == largest).map(|(_, job)| job);
         let first = equals.next()?;
         let Some(second) = equals.next() else { return Some(first) };
         let draw = |job: &JobId| tie(view, Purpose::ReduceCandidate, *job, node, view.now());

@@ -232,12 +232,12 @@ impl Nearer {
         if std::mem::replace(&mut self.of, of) != of {
             self.ties.candidate += 1;
         }
-        let (Self { known, found, ties, .. }, own) = (self, ((look.cost)(node), node));
-        if known.iter().filter(|&&other| look.comes_before(other, own, ties)).take(most).count() == most {
+        let (Self { known, found, ties, .. }, key) = (self, ((look.cost)(node), node));
+        if known.iter().filter(|&&other| look.comes_before(other, key, ties)).take(most).count() == most {
             return most;
         }
         found.clear();
-        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, own, ties)).take(most));
+        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, key, ties)).take(most));
         if found.len() == most {
             std::mem::swap(known, found);
             return most;

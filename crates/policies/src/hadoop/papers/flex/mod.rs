@@ -129,14 +129,14 @@ impl Flex {
     }
 
     fn ranked(&self, job: JobId, view: View<'_>) -> Ranked {
-        let own = view.job(job);
+        let seen = view.job(job);
         let profile = |tasks: &dyn Fn(Kind) -> u32| self.times.profile(job, tasks);
-        let left = profile(&|kind| own.desired(kind) - own.finished(kind));
+        let left = profile(&|kind| seen.desired(kind) - seen.finished(kind));
         let alone = |profile: &Profile| profile.alone(|kind| view.slots(kind));
         let weight = match self.settings.metric {
-            Metric::Weighted => priority_weight(own.priority()),
+            Metric::Weighted => priority_weight(seen.priority()),
             // A job may have no length: nothing but tasks of 0 ms.
-            Metric::Stretch => 1.0 / alone(&profile(&|kind| own.desired(kind))).max(1.0),
+            Metric::Stretch => 1.0 / alone(&profile(&|kind| seen.desired(kind))).max(1.0),
             _ => 1.0,
         };
         Ranked { job, work: left.work(), length: alone(&left), weight, deadline: self.jobs[job].deadline }

@@ -146,11 +146,11 @@ impl<'v> Draft<'v> {
             return left;
         }
         let mut placed = vec![0; self.jobs.len()];
-        placements.iter().for_each(|own| placed[self.problem.groups[own.group].0.job] += own.tasks);
+        placements.iter().for_each(|placement| placed[self.problem.groups[placement.group].0.job] += placement.tasks);
         let is_full = placed.iter().map(|&tasks| tasks as usize).sum::<usize>() >= self.slots;
-        for ((&job, own), placed) in self.jobs.iter().zip(&self.problem.jobs).zip(placed) {
+        for ((&job, groups), placed) in self.jobs.iter().zip(&self.problem.jobs).zip(placed) {
             if !is_full && placed < self.view.job(job).ready(Kind::Map) {
-                left.push((job, if placed >= own.most { Reason::Reserve } else { Reason::Locality }));
+                left.push((job, if placed >= groups.most { Reason::Reserve } else { Reason::Locality }));
             }
         }
         left

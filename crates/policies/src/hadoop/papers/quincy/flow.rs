@@ -277,7 +277,7 @@ impl Search {
         } else {
             let into = residual.leaving(node).map(|leaving| residual.arcs[leaving].back);
             let into = into.map(|other| (self.turns[residual.arcs[residual.arcs[other].back].to], other));
-            into.filter(|&(own, other)| own != NONE && (own, other) > (turn, place)).collect()
+            into.filter(|&(from, other)| from != NONE && (from, other) > (turn, place)).collect()
         };
         others.sort_unstable();
         for (turn, other) in others {

@@ -188,31 +188,31 @@ impl Problem {
         // One more, so that at equal cost a task is placed.
         add(SOURCE, SINK, units, dear + longest - cheapest + 1);
 
-        for (number, own) in self.jobs.iter().enumerate() {
-            let least = own.least.min(own.most);
-            add(SOURCE, job(number), u64::from(least), longest - cut(own.waiting));
-            add(SOURCE, job(number), u64::from(own.most - least), dear + longest - cut(own.waiting));
+        for (number, wanted) in self.jobs.iter().enumerate() {
+            let least = wanted.least.min(wanted.most);
+            add(SOURCE, job(number), u64::from(least), longest - cut(wanted.waiting));
+            add(SOURCE, job(number), u64::from(wanted.most - least), dear + longest - cut(wanted.waiting));
         }
         let mut slots_of_rack = vec![0_u64; self.racks];
-        for (number, own) in self.machines.iter().enumerate() {
-            let slots = u64::from(own.slots);
-            slots_of_rack[own.rack] += slots;
-            arcs.into.push((own.rack, number, add(rack(own.rack), machine(number), slots, 0)));
+        for (number, offered) in self.machines.iter().enumerate() {
+            let slots = u64::from(offered.slots);
+            slots_of_rack[offered.rack] += slots;
+            arcs.into.push((offered.rack, number, add(rack(offered.rack), machine(number), slots, 0)));
             add(machine(number), SINK, slots, 0);
         }
         for (number, &slots) in slots_of_rack.iter().enumerate() {
             arcs.down.push((number, add(CLUSTER, rack(number), slots, 0)));
         }
-        for (number, (own, tasks)) in self.groups.iter().enumerate() {
+        for (number, (places, tasks)) in self.groups.iter().enumerate() {
             let tasks = u64::from(*tasks);
-            add(job(own.job), group(number), tasks, 0);
-            for &(place, cost) in &own.machines {
+            add(job(places.job), group(number), tasks, 0);
+            for &(place, cost) in &places.machines {
                 arcs.direct.push((number, place, add(group(number), machine(place), tasks, cut(cost) - cheapest)));
             }
-            for &(place, cost) in &own.racks {
+            for &(place, cost) in &places.racks {
                 arcs.to_rack.push((number, place, add(group(number), rack(place), tasks, cut(cost) - cheapest)));
             }
-            arcs.to_any.push((number, add(group(number), CLUSTER, tasks, cut(own.anywhere) - cheapest)));
+            arcs.to_any.push((number, add(group(number), CLUSTER, tasks, cut(places.anywhere) - cheapest)));
         }
         (network, arcs)
     }
@@ -311,15 +311,18 @@ mod tests {
             groups: vec![group(vec![(0, 0), (1, 1)], 9), group(vec![(0, 0)], 8)],
         };
         let placements = problem.solve();
-        assert_eq!(placements.iter().map(|own| (own.group, own.machine)).collect::<Vec<_>>(), [(0, 1), (1, 0)]);
+        assert_eq!(
+            placements.iter().map(|placement| (placement.group, placement.machine)).collect::<Vec<_>>(),
+            [(0, 1), (1, 0)]
+        );
     }
 
     /// What placing a task of the group on a machine costs at least.
     fn cost(problem: &Problem, group: usize, machine: usize) -> Cost {
-        let (own, rack) = (&problem.groups[group].0, problem.machines[machine].rack);
-        let direct = own.machines.iter().filter(|&&(place, _)| place == machine).map(|&(_, cost)| cost);
-        let in_rack = own.racks.iter().filter(|&&(place, _)| place == rack).map(|&(_, cost)| cost);
-        direct.chain(in_rack).chain([own.anywhere]).min().unwrap_or(own.anywhere)
+        let (preferred, rack) = (&problem.groups[group].0, problem.machines[machine].rack);
+        let direct = preferred.machines.iter().filter(|&&(place, _)| place == machine).map(|&(_, cost)| cost);
+        let in_rack = preferred.racks.iter().filter(|&&(place, _)| place == rack).map(|&(_, cost)| cost);
+        direct.chain(in_rack).chain([preferred.anywhere]).min().unwrap_or(preferred.anywhere)
     }
 
     /// How good a placement is, less being better, given as the groups and machines of all placed tasks.
@@ -327,10 +330,11 @@ mod tests {
         let mut of_job = vec![0; problem.jobs.len()];
         let mut total = 0;
         for &(group, machine) in placed {
-            let own = &problem.groups[group].0;
-            of_job[own.job] += 1;
-            let needed = of_job[own.job] <= problem.jobs[own.job].least;
-            total += cost(problem, group, machine) - problem.jobs[own.job].waiting - 1 - if needed { DEAR } else { 0 };
+            let preferred = &problem.groups[group].0;
+            of_job[preferred.job] += 1;
+            let needed = of_job[preferred.job] <= problem.jobs[preferred.job].least;
+            total +=
+                cost(problem, group, machine) - problem.jobs[preferred.job].waiting - 1 - if needed { DEAR } else { 0 };
         }
         total
     }
@@ -391,13 +395,13 @@ mod tests {
             let placements = problem.solve();
             let placed: Vec<(usize, usize)> = placements
                 .iter()
-                .flat_map(|own| std::iter::repeat_n((own.group, own.machine), own.tasks as usize))
+                .flat_map(|placement| std::iter::repeat_n((placement.group, placement.machine), placement.tasks as usize))
                 .collect();
             for (number, machine) in problem.machines.iter().enumerate() {
-                prop_assert!(placed.iter().filter(|own| own.1 == number).count() <= machine.slots as usize);
+                prop_assert!(placed.iter().filter(|pair| pair.1 == number).count() <= machine.slots as usize);
             }
             for (number, &(_, tasks)) in problem.groups.iter().enumerate() {
-                prop_assert!(placed.iter().filter(|own| own.0 == number).count() <= tasks as usize);
+                prop_assert!(placed.iter().filter(|pair| pair.0 == number).count() <= tasks as usize);
             }
             let mut slots = problem.machines.iter().map(|machine| machine.slots).collect();
             let first = problem.groups[0].1;

@@ -316,11 +316,11 @@ impl TripleQueue {
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
         let [cpu, io] = self.settings.quotas(kind).of(slots);
-        let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
+        let (first, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {
             let running = self.running[queue as usize][kind.index()];
-            let is_full = running >= own && (running >= own + others || self.wants(other, kind, offer.view()));
+            let is_full = running >= first && (running >= first + others || self.wants(other, kind, offer.view()));
             if offer.free(kind) == 0 {
                 break;
             }
@@ -480,8 +480,11 @@ mod tests {
 
     /// When and where a job launched its maps, from one time to another, s.
     fn maps(launches: &[Launch], job: &str, from: f64, to: f64) -> Vec<(f64, usize)> {
-        let own = launches.iter().filter(|launch| launch.job == job && launch.task.contains("_m_"));
-        own.map(|launch| (launch.at as f64 / 1_000.0, launch.node)).filter(|&(at, _)| at >= from && at <= to).collect()
+        let of_job = launches.iter().filter(|launch| launch.job == job && launch.task.contains("_m_"));
+        of_job
+            .map(|launch| (launch.at as f64 / 1_000.0, launch.node))
+            .filter(|&(at, _)| at >= from && at <= to)
+            .collect()
     }
 
     #[test]

@@ -39,14 +39,14 @@ impl Samples {
 
     /// A sample has started.
     pub(super) fn launched(&mut self, node: NodeId) {
-        self.change(node, |own| own.running += 1);
+        self.change(node, |samples| samples.running += 1);
     }
 
     /// A map has ended that read and wrote so many MiB in so many ms.
     pub(super) fn succeeded(&mut self, node: NodeId, [input, output]: [f64; 2], time: Ms) {
-        self.change(node, |own| {
-            own.running = own.running.saturating_sub(1);
-            own.finished += 1;
+        self.change(node, |samples| {
+            samples.running = samples.running.saturating_sub(1);
+            samples.finished += 1;
         });
         self.maps += 1.0;
         self.input += input;
@@ -56,15 +56,17 @@ impl Samples {
 
     /// An attempt runs no more. It may be one that was not launched as a sample, but as the backup of one.
     pub(super) fn lost(&mut self, node: NodeId) {
-        self.change(node, |own| own.running = own.running.saturating_sub(1));
+        self.change(node, |samples| samples.running = samples.running.saturating_sub(1));
     }
 
     fn change(&mut self, node: NodeId, change: impl FnOnce(&mut NodeSamples)) {
-        let own = &mut self.nodes[node];
-        let counts = |own: &NodeSamples| [own.running + own.finished > 0, own.finished > 0].map(u32::from);
-        let before = counts(own);
-        change(own);
-        let after = counts(own);
+        let samples = &mut self.nodes[node];
+        let counts = |node_samples: &NodeSamples| {
+            [node_samples.running + node_samples.finished > 0, node_samples.finished > 0].map(u32::from)
+        };
+        let before = counts(samples);
+        change(samples);
+        let after = counts(samples);
         self.sampled = self.sampled + after[0] - before[0];
         self.finished = self.finished + after[1] - before[1];
     }

@@ -38,19 +38,19 @@ impl Amounts {
     }
 
     fn zip(self, other: Self, join: impl Fn(i64, i64) -> i64) -> Self {
-        let [own, further] = [self.further, other.further];
+        let [has, further] = [self.further, other.further];
         Self {
             memory: join(self.memory, other.memory),
             cpu: join(self.cpu, other.cpu),
-            further: [join(own[0], further[0]), join(own[1], further[1])],
+            further: [join(has[0], further[0]), join(has[1], further[1])],
         }
     }
 
     /// What follows from each part and that of another amount.
     pub(super) fn each<T: Copy + Default>(self, other: Self, of: impl Fn(i64, i64) -> T) -> [T; PARTS] {
         let mut all = [T::default(); PARTS];
-        for (own, (a, b)) in all.iter_mut().zip(self.parts().into_iter().zip(other.parts())) {
-            *own = of(a, b);
+        for (part, (a, b)) in all.iter_mut().zip(self.parts().into_iter().zip(other.parts())) {
+            *part = of(a, b);
         }
         all
     }
@@ -58,18 +58,18 @@ impl Amounts {
     /// Each part by a factor of its own.
     fn by_each<F: Copy>(self, factors: [F; PARTS], of: impl Fn(i64, F) -> i64) -> Self {
         let mut parts = self.parts();
-        parts.iter_mut().zip(factors).for_each(|(own, factor)| *own = of(*own, factor));
+        parts.iter_mut().zip(factors).for_each(|(part, factor)| *part = of(*part, factor));
         Self::of_parts(parts)
     }
 
     /// A multiple, each part cut to whole units (`Resources.multiply`, `multiplyAndRoundDown`).
     pub(super) fn times(self, factor: f64) -> Self {
-        self.map(|own| (own as f64 * factor) as i64)
+        self.map(|value| (value as f64 * factor) as i64)
     }
 
     /// Each part by a factor of its own, cut to whole units.
     pub(super) fn times_each(self, factors: [f32; PARTS]) -> Self {
-        self.by_each(factors, |own, factor| (own as f64 * f64::from(factor)) as i64)
+        self.by_each(factors, |value, factor| (value as f64 * f64::from(factor)) as i64)
     }
 
     /// The smaller of both, part by part.
@@ -79,29 +79,29 @@ impl Amounts {
 
     /// What is left of it, part by part and at least nothing (`Resources.subtractNonNegative`).
     pub(super) fn minus(self, less: Self) -> Self {
-        self.zip(less, |own, less| (own - less).max(0))
+        self.zip(less, |value, less| (value - less).max(0))
     }
 
     /// At least nothing of each.
     pub(super) fn at_least_none(self) -> Self {
-        self.map(|own| own.max(0))
+        self.map(|value| value.max(0))
     }
 
     /// A part for each of so many, rounded up; nothing for none (`Resources.divideAndCeil`).
     pub(super) fn divided(self, by: f32) -> Self {
-        self.map(|own| if by == 0.0 { 0 } else { (own as f32 / by).ceil() as i64 })
+        self.map(|value| if by == 0.0 { 0 } else { (value as f32 / by).ceil() as i64 })
     }
 
     /// A part for each of so many, rounded up.
     pub(super) fn divided_by(self, by: i64) -> Self {
-        self.map(|own| (own + by - 1) / by)
+        self.map(|value| (value + by - 1) / by)
     }
 }
 
 impl From<Resources> for Amounts {
-    fn from(own: Resources) -> Self {
+    fn from(resources: Resources) -> Self {
         let signed = |part: u64| i64::try_from(part).unwrap_or(i64::MAX / 4);
-        Self { memory: signed(own.memory), cpu: signed(own.cpu), further: own.further.map(signed) }
+        Self { memory: signed(resources.memory), cpu: signed(resources.cpu), further: resources.further.map(signed) }
     }
 }
 
@@ -153,7 +153,7 @@ impl Calculator {
 
     /// The same where more than memory and vcores count, in double precision.
     fn all_shares_of(self, amount: Amounts) -> [f64; PARTS] {
-        let of = |own: i64, all: i64| if all == 0 { f64::NEG_INFINITY } else { own as f64 / all as f64 };
+        let of = |value: i64, all: i64| if all == 0 { f64::NEG_INFINITY } else { value as f64 / all as f64 };
         let mut shares = amount.each(self.all(), of);
         shares.sort_unstable_by(|a, b| b.total_cmp(a));
         shares
@@ -189,13 +189,13 @@ impl Calculator {
     /// Whether an amount fits into another one, in each resource that counts.
     pub(super) fn holds(self, room: Amounts, amount: Amounts) -> bool {
         let others =
-            || amount.cpu <= room.cpu && amount.further.iter().zip(&room.further).all(|(own, room)| own <= room);
+            || amount.cpu <= room.cpu && amount.further.iter().zip(&room.further).all(|(value, room)| value <= room);
         amount.memory <= room.memory && (self.counts_memory_alone() || others())
     }
 
     /// Whether there is anything of a resource that counts.
     pub(super) fn is_any(self, amount: Amounts) -> bool {
-        let others = || amount.cpu > 0 || amount.further.iter().any(|&own| own > 0);
+        let others = || amount.cpu > 0 || amount.further.iter().any(|&value| value > 0);
         amount.memory > 0 || !self.counts_memory_alone() && others()
     }
 
@@ -223,17 +223,18 @@ impl Calculator {
 
     /// The next multiple of the smallest container.
     pub(super) fn up(self, amount: Amounts) -> Amounts {
-        amount.zip(self.unit(), |own, step| if step == 0 { own } else { (own + step - 1).div_euclid(step) * step })
+        amount
+            .zip(self.unit(), |value, step| if step == 0 { value } else { (value + step - 1).div_euclid(step) * step })
     }
 
     /// The multiple of the smallest container that it holds.
     pub(super) fn down(self, amount: Amounts) -> Amounts {
-        amount.zip(self.unit(), |own, step| if step == 0 { own } else { own / step * step })
+        amount.zip(self.unit(), |value, step| if step == 0 { value } else { value / step * step })
     }
 
     /// Whether there is nothing of a resource that counts.
     pub(super) fn lacks_any(self, amount: Amounts) -> bool {
-        let lacks = |(&own, &all): (&i64, &u64)| all > 0 && own <= 0;
+        let lacks = |(&value, &all): (&i64, &u64)| all > 0 && value <= 0;
         let others = || amount.cpu <= 0 || amount.further.iter().zip(&self.cluster.further).any(lacks);
         amount.memory <= 0 || !self.counts_memory_alone() && others()
     }
@@ -243,7 +244,7 @@ impl Calculator {
         if self.counts_memory_alone() {
             return self.times_up_to_units(amount, factors);
         }
-        amount.by_each(factors, |own, factor| (own as f64 * factor).ceil() as i64)
+        amount.by_each(factors, |value, factor| (value as f64 * factor).ceil() as i64)
     }
 
     /// Each part by a factor of its own, rounded up to whole units (`multiplyAndNormalizeUp` with a step of 1).
@@ -251,17 +252,17 @@ impl Calculator {
         if self.counts_memory_alone() {
             return Amounts { memory: (amount.memory as f64 * factors[0] + 0.5) as i64, ..Amounts::NONE };
         }
-        amount.by_each(factors, |own, factor| ((own as f64 * factor) as f32).ceil() as i64)
+        amount.by_each(factors, |value, factor| ((value as f64 * factor) as f32).ceil() as i64)
     }
 
     /// A multiple, rounded up to whole containers (`multiplyAndNormalizeUp`). Memory alone is rounded to the nearest MB before, amounts of
     /// several resources go through single precision.
     pub(super) fn times_up(self, amount: Amounts, factor: f64) -> Amounts {
-        let part = |own: i64| own as f64 * factor;
+        let part = |value: i64| value as f64 * factor;
         self.up(if self.counts_memory_alone() {
-            amount.map(|own| (part(own) + 0.5) as i64)
+            amount.map(|value| (part(value) + 0.5) as i64)
         } else {
-            amount.map(|own| (part(own) as f32).ceil() as i64)
+            amount.map(|value| (part(value) as f32).ceil() as i64)
         })
     }
 }

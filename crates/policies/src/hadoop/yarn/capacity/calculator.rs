@@ -91,21 +91,22 @@ impl Calculator {
 
     /// The next multiple of the smallest container.
     pub(super) fn rounded_up(self, amount: Resources) -> Resources {
-        amount.zip(self.smallest, |own, step| if step == 0 { own } else { own.div_ceil(step).saturating_mul(step) })
+        amount
+            .zip(self.smallest, |value, step| if step == 0 { value } else { value.div_ceil(step).saturating_mul(step) })
     }
 
     /// A share of an amount, rounded up to whole containers. Memory alone is rounded to the nearest MB before.
     pub(super) fn part_rounded_up(self, amount: Resources, share: f32) -> Resources {
-        let part = |own: u64| own as f64 * f64::from(share);
+        let part = |value: u64| value as f64 * f64::from(share);
         self.rounded_up(match self.counted {
-            Counted::Memory => amount.map(|own| (part(own) + 0.5) as u64),
-            Counted::Dominant => amount.map(|own| part(own).ceil() as u64),
+            Counted::Memory => amount.map(|value| (part(value) + 0.5) as u64),
+            Counted::Dominant => amount.map(|value| part(value).ceil() as u64),
         })
     }
 
     /// A share of an amount, rounded down to whole containers.
     pub(super) fn part_rounded_down(self, amount: Resources, share: f32) -> Resources {
-        part(amount, share).zip(self.smallest, |own, step| own - own.checked_rem(step).unwrap_or(0))
+        part(amount, share).zip(self.smallest, |value, step| value - value.checked_rem(step).unwrap_or(0))
     }
 }
 
@@ -116,7 +117,7 @@ pub(super) fn part(amount: Resources, share: f32) -> Resources {
 
 /// An equal part of an amount for each of so many, rounded up; nothing for none.
 pub(super) fn divided_up(amount: Resources, by: u64) -> Resources {
-    amount.map(|own| if by == 0 { 0 } else { own.div_ceil(by) })
+    amount.map(|value| if by == 0 { 0 } else { value.div_ceil(by) })
 }
 
 #[cfg(test)]
@@ -158,8 +159,8 @@ mod tests {
 
     #[test]
     fn the_resource_that_is_used_most_is_what_counts() {
-        let (cluster, own) = (amount(1000, 10), amount(100, 5));
-        assert_eq!(Calculator::new(cluster, amount(1, 1)).divide(own, cluster), 0.5);
-        assert_eq!(Calculator::new(cluster, amount(1, 0)).divide(own, cluster), 0.1);
+        let (cluster, queue) = (amount(1000, 10), amount(100, 5));
+        assert_eq!(Calculator::new(cluster, amount(1, 1)).divide(queue, cluster), 0.5);
+        assert_eq!(Calculator::new(cluster, amount(1, 0)).divide(queue, cluster), 0.1);
     }
 }

@@ -52,18 +52,18 @@ impl YarnCapacity {
             let children = &self.tree.get(parent).children;
             let cut = self.cut(parent, by);
             for &child in children {
-                let own = &self.queues[child];
+                let queue = &self.queues[child];
                 let guarantee = match self.configured(child) {
                     Some(amounts) => cut.map_or(amounts, |cut| amounts.times_each(cut)),
                     None => {
-                        let [memory, cpu] = [own.shares.capacity, own.shares.vcores];
+                        let [memory, cpu] = [queue.shares.capacity, queue.shares.vcores];
                         by.all().times_each([memory, cpu, memory, memory])
                     }
                 };
                 let most = match self.configured_limit(child) {
                     Some(amounts) => by.least(amounts, self.queues[parent].most),
                     None if self.tree.get(child).settings.is_absolute() => self.queues[parent].most,
-                    None => by.all().times(own.shares.limit.into()),
+                    None => by.all().times(queue.shares.limit.into()),
                 };
                 (self.queues[child].guarantee, self.queues[child].most) = (guarantee, most);
             }
@@ -77,7 +77,7 @@ impl YarnCapacity {
     /// (`getEffectiveMinRatio`).
     fn cut(&self, parent: usize, by: Calculator) -> Option<[f32; PARTS]> {
         let children = self.tree.get(parent).children.iter();
-        let sum = children.filter_map(|&child| self.configured(child)).fold(Amounts::NONE, |sum, own| sum + own);
+        let sum = children.filter_map(|&child| self.configured(child)).fold(Amounts::NONE, |sum, child| sum + child);
         let has = self.queues[parent].guarantee;
         let of = |has: i64, sum: i64| if sum == 0 { 1.0 } else { has as f32 / sum as f32 };
         by.compare(has, sum).is_lt().then(|| has.each(sum, of))
@@ -89,20 +89,20 @@ impl YarnCapacity {
         let children = self.tree.get(parent).children.clone();
         let has = self.queues[parent].guarantee;
         let mut left = has;
-        let percent = |own: i64, percent: f64| (own as f64 * percent / 100.0).floor() as i64;
+        let percent = |value: i64, percent: f64| (value as f64 * percent / 100.0).floor() as i64;
         for &child in &children {
             let settings = &self.tree.get(child).settings;
             if let Some(amounts) = self.configured(child) {
                 left -= amounts;
             } else if let Some(of_memory) = settings.capacity {
                 let of_vcores = settings.vcores_capacity.unwrap_or(of_memory);
-                let own = Amounts {
+                let part = Amounts {
                     memory: percent(has.memory, of_memory),
                     cpu: percent(has.cpu, of_vcores),
-                    further: has.further.map(|own| percent(own, of_memory)),
+                    further: has.further.map(|value| percent(value, of_memory)),
                 };
-                self.queues[child].guarantee = own;
-                left -= own;
+                self.queues[child].guarantee = part;
+                left -= part;
             }
         }
         let weights = |place: &usize| {
@@ -116,7 +116,7 @@ impl YarnCapacity {
             self.queues[child].guarantee = Amounts {
                 memory: part(left.memory, memory, sums[0]),
                 cpu: part(left.cpu, cpu, sums[1]),
-                further: left.further.map(|own| part(own, memory, sums[0])),
+                further: left.further.map(|value| part(value, memory, sums[0])),
             };
         }
     }
@@ -152,7 +152,7 @@ impl YarnCapacity {
     fn amounts(&self, memory_mb: Option<u64>, vcores: Option<u64>, others: &BTreeMap<String, u64>) -> Amounts {
         let signed = |amount: Option<u64>| amount.and_then(|amount| i64::try_from(amount).ok()).unwrap_or_default();
         let mut further = [0; FURTHER];
-        further.iter_mut().zip(&self.further).for_each(|(own, name)| *own = signed(others.get(name).copied()));
+        further.iter_mut().zip(&self.further).for_each(|(value, name)| *value = signed(others.get(name).copied()));
         Amounts { memory: signed(memory_mb), cpu: signed(vcores), further }
     }
 }

@@ -70,7 +70,7 @@ impl Labels {
     pub(super) fn read(path: &str) -> Result<Self, String> {
         toml::read(path, "labels", |text| {
             let file: LabelFile = toml::parse(text)?;
-            let mut own = Self {
+            let mut labels = Self {
                 names: vec![String::new()],
                 exclusive: vec![true],
                 of_host: BTreeMap::new(),
@@ -78,20 +78,20 @@ impl Labels {
                 totals: Vec::new(),
             };
             for (part, (name, set)) in file.labels.into_iter().enumerate() {
-                own.names.push(name);
-                own.exclusive.push(set.exclusive);
+                labels.names.push(name);
+                labels.exclusive.push(set.exclusive);
                 for host in set.hosts {
-                    if own.of_host.insert(host.clone(), part + 1).is_some() {
+                    if labels.of_host.insert(host.clone(), part + 1).is_some() {
                         return Err(format!("`{host}`: expected one label, found two"));
                     }
                 }
             }
-            Ok(own)
+            Ok(labels)
         })
     }
 
     fn part_named(&self, name: &str) -> Option<usize> {
-        self.names.iter().position(|own| own == name).filter(|&part| part > 0)
+        self.names.iter().position(|other| other == name).filter(|&part| part > 0)
     }
 
     /// Counts what each part has.
@@ -191,9 +191,9 @@ impl YarnCapacity {
     /// Counts that a node could serve a request for nodes without a label. One with a label is lent only to those that have been passed
     /// over by as many as there are.
     pub(super) fn may_borrow(&mut self, job: JobId, ask: Ask, view: View<'_>) -> bool {
-        let own = &mut self.jobs[job];
-        let missed = &mut own.missed_unlabelled[ask.index()];
-        if own.part == 0 {
+        let state = &mut self.jobs[job];
+        let missed = &mut state.missed_unlabelled[ask.index()];
+        if state.part == 0 {
             *missed += 1;
         }
         !self.walk.is_lent || *missed >= view.node_count() as u64
@@ -214,13 +214,13 @@ impl YarnCapacity {
             for (at, name) in labels.names.iter().skip(1).enumerate() {
                 let share = self.tree.get(place).settings.labels.get(name);
                 let above = parent.map_or((1.0, 1.0), |parent| {
-                    let own = &self.queues[parent].parts[at];
-                    (own.capacity, own.limit)
+                    let part = &self.queues[parent].parts[at];
+                    (part.capacity, part.limit)
                 });
-                let own = |percent: Option<f64>, otherwise: f64| percent.unwrap_or(otherwise) as f32 / 100.0;
+                let part_of = |percent: Option<f64>, otherwise: f64| percent.unwrap_or(otherwise) as f32 / 100.0;
                 let of_root = if parent.is_none() { 100.0 } else { 0.0 };
-                let capacity = above.0 * own(share.and_then(|share| share.capacity), of_root);
-                let limit = above.1 * own(share.and_then(|share| share.maximum_capacity), 100.0);
+                let capacity = above.0 * part_of(share.and_then(|share| share.capacity), of_root);
+                let limit = above.1 * part_of(share.and_then(|share| share.maximum_capacity), 100.0);
                 parts.push(Part { is_seen: self.lists(place, name), capacity, limit, ..Part::default() });
             }
             self.queues[place].parts = parts;
@@ -231,10 +231,9 @@ impl YarnCapacity {
     fn lists(&self, place: usize, name: &str) -> bool {
         let listed = |place: usize| self.tree.get(place).settings.accessible_labels.as_ref();
         let found = self.tree.with_ancestors(place).filter(|&place| place != QueueTree::<YarnQueue>::ROOT);
-        found
-            .filter_map(listed)
-            .next()
-            .map_or(place == QueueTree::<YarnQueue>::ROOT, |own| own.iter().any(|label| label == name || label == "*"))
+        found.filter_map(listed).next().map_or(place == QueueTree::<YarnQueue>::ROOT, |labels| {
+            labels.iter().any(|label| label == name || label == "*")
+        })
     }
 
     /// What the queues are guaranteed of the nodes of each label, and may use of them.

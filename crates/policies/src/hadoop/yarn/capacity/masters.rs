@@ -14,8 +14,8 @@ use crate::queues::yarn_capacity::Shares;
 
 impl YarnCapacity {
     fn am_share(&self, leaf: usize) -> f32 {
-        let own = self.tree.get(leaf).settings.maximum_am_share;
-        own.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32
+        let share = self.tree.get(leaf).settings.maximum_am_share;
+        share.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32
     }
 
     /// How many applications of a queue, and of one of its users, may be active.

@@ -69,7 +69,7 @@ impl Preemption {
 
     /// When a container was first chosen.
     fn marked_at(&self, container: u64) -> Option<Ms> {
-        self.marked.iter().find(|(own, _)| *own == container).map(|(_, at)| *at)
+        self.marked.iter().find(|(marked, _)| *marked == container).map(|(_, at)| *at)
     }
 }
 
@@ -101,7 +101,7 @@ struct Choice {
 
 impl Choice {
     fn has(&self, container: u64) -> bool {
-        self.victims.iter().any(|(own, _)| own.container == container)
+        self.victims.iter().any(|(victim, _)| victim.container == container)
     }
 
     /// Puts what one selector has chosen into the order in which it is killed: by application.
@@ -129,20 +129,20 @@ impl YarnCapacity {
     /// Looks at all queues, and takes back what they use beyond their ideal shares.
     pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
         self.settle(view);
-        let Some(own) = self.preemption.clone() else { return };
+        let Some(settings) = self.preemption.clone() else { return };
         let by = self.by(0, view);
-        let mut choice = Choice { allowed: by.all().times(own.per_round), ..Choice::default() };
-        if own.clears_kept_nodes {
-            self.choose_on_kept_nodes(&own, &mut choice, view);
+        let mut choice = Choice { allowed: by.all().times(settings.per_round), ..Choice::default() };
+        if settings.clears_kept_nodes {
+            self.choose_on_kept_nodes(&settings, &mut choice, view);
         }
-        let first = Needs { counts_reserved: own.counts_reserved, balances: false };
-        let mut ideal = self.choose(&own, first, own.wait, &mut choice, view);
-        if let Some(wait) = own.balance {
+        let first = Needs { counts_reserved: settings.counts_reserved, balances: false };
+        let mut ideal = self.choose(&settings, first, settings.wait, &mut choice, view);
+        if let Some(wait) = settings.balance {
             let second = Needs { counts_reserved: false, balances: true };
-            ideal = self.choose(&own, second, wait, &mut choice, view);
+            ideal = self.choose(&settings, second, wait, &mut choice, view);
         }
-        if let Some(rules) = own.inside {
-            self.choose_inside(&own, (rules, &ideal), &mut choice, view);
+        if let Some(rules) = settings.inside {
+            self.choose_inside(&settings, (rules, &ideal), &mut choice, view);
         }
         self.take_back(choice, orders, view);
     }
@@ -150,22 +150,22 @@ impl YarnCapacity {
     /// Kills what was chosen long enough ago, and takes down what is chosen for the first time
     /// (`preemptOrkillSelectedContainerAfterWait`).
     fn take_back(&mut self, mut choice: Choice, orders: &mut Orders, view: View<'_>) {
-        let Some(own) = &mut self.preemption else { return };
+        let Some(preemption) = &mut self.preemption else { return };
         let now = view.now();
         for (victim, wait) in choice.victims {
-            match own.marked_at(victim.container) {
+            match preemption.marked_at(victim.container) {
                 Some(at) if at + wait <= now => {
-                    own.marked.retain(|(container, _)| *container != victim.container);
+                    preemption.marked.retain(|(container, _)| *container != victim.container);
                     if let Some(run) = victim.run {
                         orders.preempt(run);
                     }
                 }
                 Some(_) => {}
-                None => own.marked.push((victim.container, now)),
+                None => preemption.marked.push((victim.container, now)),
             }
         }
-        let keeps = 2 * own.wait;
-        own.marked.retain(|(_, at)| at + keeps >= now);
+        let keeps = 2 * preemption.wait;
+        preemption.marked.retain(|(_, at)| at + keeps >= now);
         choice.freed.sort_unstable();
         for node in choice.freed {
             if let Some(kept) = view.yarn().reservation(node) {
@@ -177,7 +177,14 @@ impl YarnCapacity {
     }
 
     /// One selector: what each queue is to give back, and the containers for it (`FifoCandidatesSelector.selectCandidates`).
-    fn choose(&mut self, own: &Preemption, needs: Needs, wait: Ms, choice: &mut Choice, view: View<'_>) -> Ideal {
+    fn choose(
+        &mut self,
+        preemption: &Preemption,
+        needs: Needs,
+        wait: Ms,
+        choice: &mut Choice,
+        view: View<'_>,
+    ) -> Ideal {
         let by = self.by(0, view);
         let chosen: Vec<(usize, Amounts)> = choice
             .victims
@@ -190,7 +197,7 @@ impl YarnCapacity {
             if self.is_spared(leaf) {
                 continue;
             }
-            let mut obtain = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            let mut obtain = ideal.to_obtain(leaf, preemption.ignored, preemption.unnatural, by);
             deduct(&mut obtain, chosen.iter().filter(|(queue, _)| *queue == leaf).map(|(_, size)| *size), by);
             self.choose_from(leaf, &mut obtain, wait, choice, view);
         }

@@ -24,7 +24,7 @@ impl YarnCapacity {
         for ask in Ask::ALL {
             while self.jobs[job].reserved[ask.index()] > view.yarn().app(job).reserved(ask) {
                 let gone = self.kept.iter().find(|kept| {
-                    let is_kept = |own: Reservation| (own.job, own.ask) == (job, ask);
+                    let is_kept = |reservation: Reservation| (reservation.job, reservation.ask) == (job, ask);
                     (kept.job, kept.ask) == (job, ask) && !view.yarn().reservation(kept.node).is_some_and(is_kept)
                 });
                 let node = gone.map(|kept| kept.node);
@@ -38,10 +38,10 @@ impl YarnCapacity {
 
     /// A node is kept for a job from now on.
     pub(super) fn note_reserved(&mut self, job: JobId, ask: Ask, node: NodeId, view: View<'_>) {
-        let own = &mut self.jobs[job];
-        own.reserved[ask.index()] += 1;
-        own.most_reserved[ask.index()] = own.most_reserved[ask.index()].max(own.reserved[ask.index()]);
-        own.again[ask.index()] = 0;
+        let state = &mut self.jobs[job];
+        state.reserved[ask.index()] += 1;
+        state.most_reserved[ask.index()] = state.most_reserved[ask.index()].max(state.reserved[ask.index()]);
+        state.again[ask.index()] = 0;
         self.kept.push(KeptNode { job, ask, node });
         let size = Amounts::from(view.yarn().demand_of(job, ask));
         for place in self.tree.with_ancestors(self.jobs[job].queue) {
@@ -51,11 +51,11 @@ impl YarnCapacity {
 
     /// A node is no longer kept for a job.
     pub(super) fn note_unreserved(&mut self, job: JobId, ask: Ask, node: Option<NodeId>, view: View<'_>) {
-        let own = &mut self.jobs[job];
-        own.reserved[ask.index()] -= 1;
-        own.again[ask.index()] = 0;
-        if own.reserved[ask.index()] == 0 {
-            own.most_reserved[ask.index()] = 0;
+        let state = &mut self.jobs[job];
+        state.reserved[ask.index()] -= 1;
+        state.again[ask.index()] = 0;
+        if state.reserved[ask.index()] == 0 {
+            state.most_reserved[ask.index()] = 0;
         }
         let is_it = |kept: &KeptNode| (kept.job, kept.ask) == (job, ask) && node.is_none_or(|node| node == kept.node);
         if let Some(place) = self.kept.iter().position(is_it) {

@@ -269,8 +269,8 @@ impl YarnCapacity {
         queue.parts[part - 1].ratio += ratio - user.ratio;
         user.ratio = ratio;
         for place in self.tree.with_ancestors(leaf) {
-            let own = &mut self.queues[place].parts[part - 1];
-            own.used = change(own.used);
+            let state = &mut self.queues[place].parts[part - 1];
+            state.used = change(state.used);
         }
     }
 

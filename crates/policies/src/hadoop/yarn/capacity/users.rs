@@ -188,7 +188,8 @@ impl YarnCapacity {
         let by = Calculator::of(view);
         let available = by.part_rounded_down(by.cluster, self.most_available(queue, by));
         let limit = by.least(user_limit, available.into());
-        let limit = self.partitions.as_ref().map_or(limit, |own| by.least(limit, own.limit_of(job, view).into()));
+        let limit =
+            self.partitions.as_ref().map_or(limit, |partition| by.least(limit, partition.limit_of(job, view).into()));
         self.jobs[job].headroom = limit.memory - self.queues[queue].users[user].used.memory as i64;
     }
 

@@ -76,8 +76,8 @@ impl Key {
         let satisfied = order.first().is_none_or(|&dominant| used.parts()[dominant] >= min.parts()[dominant]);
         let of_min = by(min);
         let mut shares = [0; PARTS];
-        for (own, &part) in shares.iter_mut().zip(&order) {
-            *own = bits(f64::from(if satisfied { of_cluster[part] / weight } else { of_min[part] }));
+        for (share, &part) in shares.iter_mut().zip(&order) {
+            *share = bits(f64::from(if satisfied { of_cluster[part] / weight } else { of_min[part] }));
         }
         Self { satisfied, shares, ..Self::default() }
     }

@@ -125,8 +125,8 @@ impl YarnFair {
                 *settings = settings.clone().in_cluster(total.memory, total.cpu);
                 let named = |all: &BTreeMap<String, u32>, otherwise: u64| {
                     let mut found = [otherwise; FURTHER];
-                    for (own, name) in found.iter_mut().zip(view.yarn().further()) {
-                        *own = all.get(name).map_or(otherwise, |&amount| amount.into());
+                    for (value, name) in found.iter_mut().zip(view.yarn().further()) {
+                        *value = all.get(name).map_or(otherwise, |&amount| amount.into());
                     }
                     found
                 };

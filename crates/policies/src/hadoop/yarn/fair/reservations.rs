@@ -119,9 +119,9 @@ pub(super) fn shares(amount: Resources, view: View<'_>) -> [f64; 2 + FURTHER] {
     if total.further == [0; FURTHER] {
         return if cpu > memory { [cpu, memory, 0.0, 0.0] } else { [memory, cpu, 0.0, 0.0] };
     }
-    let share = |own: u64, all: u64| if all == 0 { 0.0 } else { own as f64 / all as f64 };
-    let [own, all] = [amount.further, total.further];
-    let mut shares = [memory, cpu, share(own[0], all[0]), share(own[1], all[1])];
+    let share = |value: u64, all: u64| if all == 0 { 0.0 } else { value as f64 / all as f64 };
+    let [held, all] = [amount.further, total.further];
+    let mut shares = [memory, cpu, share(held[0], all[0]), share(held[1], all[1])];
     shares.sort_unstable_by(|a, b| b.total_cmp(a));
     shares
 }

@@ -8,7 +8,7 @@ use crate::site::names::Topic;
 /// (`SlurmctldHost[0]`).
 pub(in crate::site::slurm) fn topic(name: &str) -> Option<Topic> {
     let name = name.split('[').next().unwrap_or(name);
-    let is_one = |names: &[&str]| names.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let is_one = |names: &[&str]| names.iter().any(|other| other.eq_ignore_ascii_case(name));
     BESIDE.iter().find(|(_, names)| is_one(names)).map(|(topic, _)| *topic)
 }
 

@@ -67,16 +67,16 @@ fn a_quality_of_service_may_say_how_long_jobs_keep_their_place() {
 
 /// Account, parent, user and shares of each association.
 fn tree(conf: &SiteConf) -> Vec<String> {
-    let line = |own: &Association| {
-        let shares = match own.shares {
+    let line = |association: &Association| {
+        let shares = match association.shares {
             Shares::Own(shares) => shares.to_string(),
             Shares::Parent => "parent".to_owned(),
         };
         format!(
             "{}<{} {} {shares}",
-            own.parent.as_deref().unwrap_or("-"),
-            own.account,
-            own.user.as_deref().unwrap_or("-")
+            association.parent.as_deref().unwrap_or("-"),
+            association.account,
+            association.user.as_deref().unwrap_or("-")
         )
     };
     conf.site.slurm.as_ref().unwrap().associations.iter().map(line).collect()

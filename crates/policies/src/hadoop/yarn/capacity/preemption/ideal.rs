@@ -56,11 +56,11 @@ pub(super) struct Ideal {
 impl Ideal {
     /// The shares of all queues, if so much may be taken back in all.
     pub(super) fn of(policy: &YarnCapacity, needs: Needs, allowed: Amounts, view: View<'_>) -> Self {
-        let mut own = Self { shares: Vec::new(), underserved: Vec::new(), needs, by: policy.by(0, view) };
+        let mut ideal = Self { shares: Vec::new(), underserved: Vec::new(), needs, by: policy.by(0, view) };
         for (place, queue) in policy.queues.iter().enumerate() {
             let is_leaf = policy.tree.is_leaf(place);
             let pending = |less: bool| if is_leaf { pending(policy, place, less, view) } else { Amounts::NONE };
-            own.shares.push(Share {
+            ideal.shares.push(Share {
                 children: policy.tree.get(place).children.clone(),
                 used: queue.used.into(),
                 guarantee: queue.guarantee,
@@ -73,22 +73,22 @@ impl Ideal {
             });
         }
         // Parents come before their children.
-        for place in (0..own.shares.len()).rev() {
-            let children = own.shares[place].children.clone();
+        for place in (0..ideal.shares.len()).rev() {
+            let children = ideal.shares[place].children.clone();
             for child in children {
-                let (pending, unreserved) = (own.shares[child].pending, own.shares[child].pending_unreserved);
-                own.shares[place].pending += pending;
-                own.shares[place].pending_unreserved += unreserved;
+                let (pending, unreserved) = (ideal.shares[child].pending, ideal.shares[child].pending_unreserved);
+                ideal.shares[place].pending += pending;
+                ideal.shares[place].pending_unreserved += unreserved;
             }
-            own.find_extra(place);
+            ideal.find_extra(place);
         }
-        own.shares[0].ideal = own.shares[0].guarantee;
-        for place in 0..own.shares.len() {
-            if !own.shares[place].children.is_empty() {
-                own.distribute(place, allowed);
+        ideal.shares[0].ideal = ideal.shares[0].guarantee;
+        for place in 0..ideal.shares.len() {
+            if !ideal.shares[place].children.is_empty() {
+                ideal.distribute(place, allowed);
             }
         }
-        own
+        ideal
     }
 
     /// The queues that wanted more than they have, the most underserved first.
@@ -206,11 +206,11 @@ impl Ideal {
     fn normalize(&mut self, queues: &[usize], alike: bool) {
         let sum = queues.iter().fold(Amounts::NONE, |sum, &place| sum + self.shares[place].guarantee);
         // In single precision, which decides where a part is a whole number.
-        let part = |own: i64, all: i64| if all == 0 { 0.0 } else { f64::from(own as f32 / all as f32) };
+        let part = |value: i64, all: i64| if all == 0 { 0.0 } else { f64::from(value as f32 / all as f32) };
         for &place in queues {
-            let own = self.shares[place].guarantee;
+            let guarantee = self.shares[place].guarantee;
             self.shares[place].normalized =
-                if alike { [1.0 / queues.len() as f64; PARTS] } else { own.each(sum, part) };
+                if alike { [1.0 / queues.len() as f64; PARTS] } else { guarantee.each(sum, part) };
         }
     }
 

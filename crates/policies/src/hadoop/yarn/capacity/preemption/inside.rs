@@ -69,7 +69,7 @@ impl YarnCapacity {
     /// Chooses containers inside the queues that lack something.
     pub(super) fn choose_inside(
         &mut self,
-        own: &Preemption,
+        preemption: &Preemption,
         (rules, ideal): (InsideRules, &Ideal),
         choice: &mut Choice,
         view: View<'_>,
@@ -82,7 +82,7 @@ impl YarnCapacity {
             if !self.tree.is_leaf(leaf) || self.is_spared_inside(leaf) || !is_full {
                 continue;
             }
-            let taken = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            let taken = ideal.to_obtain(leaf, preemption.ignored, preemption.unnatural, by);
             let Some((mut apps, users)) = self.shares_inside(leaf, rules, taken, choice, view) else { continue };
             // What has been chosen before is taken off every application of the queue (`deductPreemptableResourcePerApp`).
             for app in &mut apps {
@@ -92,7 +92,7 @@ impl YarnCapacity {
             all.push((apps, users));
         }
         for (apps, users) in &all {
-            choose_of(apps, users, (own.wait, rules.order), choice, (by, view));
+            choose_of(apps, users, (preemption.wait, rules.order), choice, (by, view));
         }
         choice.sort_from(before);
     }
@@ -178,15 +178,15 @@ impl YarnCapacity {
         let mut jobs: Vec<JobId> = queue.active.iter().chain(&queue.pending).copied().collect();
         jobs.sort_unstable_by_key(|&job| (self.jobs[job].rank, job));
         let app = |job: JobId| {
-            let own = view.yarn().app(job);
+            let seen = view.yarn().app(job);
             let chosen = choice.victims.iter().filter(|(victim, _)| victim.job == job);
             let chosen = chosen.fold(Amounts::NONE, |sum, (victim, _)| sum + victim.size);
-            let has_master = own.am() != AmState::Waiting;
+            let has_master = seen.am() != AmState::Waiting;
             App {
                 job,
                 user: self.jobs[job].user,
                 rank: self.jobs[job].rank,
-                used: own.held().into(),
+                used: seen.held().into(),
                 master: if has_master { view.yarn().demand(Ask::Am).into() } else { Amounts::NONE },
                 chosen,
                 pending: asked(job, view),

@@ -12,13 +12,13 @@ use crate::hadoop::yarn::capacity::amounts::Amounts;
 
 impl YarnCapacity {
     /// Chooses containers on kept nodes, where the fewest have to go first.
-    pub(super) fn choose_on_kept_nodes(&mut self, own: &Preemption, choice: &mut Choice, view: View<'_>) {
+    pub(super) fn choose_on_kept_nodes(&mut self, preemption: &Preemption, choice: &mut Choice, view: View<'_>) {
         let before = choice.victims.len();
         let by = self.by(0, view);
         let ideal = Ideal::of(self, Needs { counts_reserved: true, balances: false }, choice.allowed, view);
         let mut obtain: Vec<Amounts> = vec![Amounts::NONE; self.queues.len()];
         for leaf in ideal.leaves().into_iter().filter(|&leaf| !self.is_spared(leaf)) {
-            obtain[leaf] = ideal.to_obtain(leaf, own.ignored, own.unnatural, by);
+            obtain[leaf] = ideal.to_obtain(leaf, preemption.ignored, preemption.unnatural, by);
         }
         let nodes = self.all_nodes(view);
         let mut costs: Vec<(f32, NodeId)> = Vec::new();
@@ -34,7 +34,7 @@ impl YarnCapacity {
                 obtain = left;
                 for victim in victims {
                     choice.allowed -= victim.size;
-                    choice.victims.push((victim, own.wait));
+                    choice.victims.push((victim, preemption.wait));
                 }
             }
         }

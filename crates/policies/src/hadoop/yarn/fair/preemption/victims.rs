@@ -152,8 +152,8 @@ impl YarnFair {
             for victim in victims {
                 match victim.run {
                     Some(run) => {
-                        let is_there = |own: &resched_sim::hadoop::AttemptView| {
-                            own.container == victim.container && !own.taken_back
+                        let is_there = |attempt_view: &resched_sim::hadoop::AttemptView| {
+                            attempt_view.container == victim.container && !attempt_view.taken_back
                         };
                         if view.attempt(run).filter(is_there).is_some() {
                             orders.preempt(run);
@@ -296,7 +296,8 @@ impl YarnFair {
 
     /// The containers on a node as Hadoop goes through them, masters last.
     fn containers_on(&self, node: NodeId, view: View<'_>) -> Vec<Victim> {
-        let most = self.killing.as_ref().and_then(|killing| killing.nodes.get(node.index())).map_or(0, |own| own.most);
+        let most =
+            self.killing.as_ref().and_then(|killing| killing.nodes.get(node.index())).map_or(0, |victims| victims.most);
         let places = hash_tables::places(most);
         let place = |job: JobId, container: u64| {
             let chosen = &self.apps[job].chosen;
@@ -402,10 +403,10 @@ impl YarnFair {
         let wants = |claim: &Claim| {
             !claim.is_over && self.is_starved(claim.job, view) && self.apps[claim.job].needs.all() != Resources::NONE
         };
-        let promised = self.killing.as_ref().and_then(|own| own.nodes.get(node.index()));
+        let promised = self.killing.as_ref().and_then(|killing| killing.nodes.get(node.index()));
         let (left, gone): (Vec<Claim>, Vec<Claim>) =
-            promised.map_or_else(Vec::new, |own| own.jobs.clone()).into_iter().partition(wants);
-        if let Some(promised) = self.killing.as_mut().and_then(|own| own.nodes.get_mut(node.index())) {
+            promised.map_or_else(Vec::new, |victims| victims.jobs.clone()).into_iter().partition(wants);
+        if let Some(promised) = self.killing.as_mut().and_then(|killing| killing.nodes.get_mut(node.index())) {
             promised.retain(|claim| gone.iter().all(|other| (other.job, other.is_over) != (claim.job, claim.is_over)));
         }
         for Claim { job, kept: mut left, .. } in left {
