@@ -119,7 +119,7 @@ struct Hiding {
     /// The cluster file as it is, and as the operator writes it.
     clusters: [String; 2],
     assume: bool,
-    /// Whether the operator knows it after all.
+    /// True if the operator knows it after all.
     is_revealed: bool,
     /// The policies that ran and that is asked for, as they are and as the operator writes them.
     policies: [[String; 2]; 2],
@@ -266,7 +266,7 @@ impl Hiding {
         self.policies.iter_mut().chain([&mut self.clusters]).for_each(|[is, known]| known.clone_from(is));
     }
 
-    /// Whether this is not known.
+    /// True if this is not known.
     fn hides(&self, what: Hidden) -> bool {
         self.hidden == what && !self.is_revealed
     }
@@ -350,7 +350,7 @@ impl Hiding {
         log
     }
 
-    /// Whether the log is a list of jobs.
+    /// True if the log is a list of jobs.
     fn is_list(&self) -> bool {
         matches!(self.kind, Kind::Requests | Kind::Slurm)
     }
@@ -604,7 +604,7 @@ fn of_spark(hidden: Hidden, draws: &mut Draws) -> Hiding {
     }
 }
 
-/// Whether a change is off by more than a third of what is true, for every draw of the truth. Two hundredths are noise.
+/// True if a change is off by more than a third of what is true, for every draw of the truth. Two hundredths are noise.
 fn is_off(found: f64, truths: &[f64]) -> bool {
     truths.iter().all(|&truth| {
         (found - truth).abs() > (truth.abs() / 3.0).max(0.02) || found * truth < 0.0 && (found - truth).abs() > 0.02

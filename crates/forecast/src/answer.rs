@@ -54,7 +54,7 @@ impl Prepared {
     pub fn with_now(trace: &Trace, now: Now, setup: Setup, policies: &[PolicySpec]) -> Result<Self, Error> {
         let at = now.at.unwrap_or(Ms::MAX);
         let source = records::Source::open(trace.dir())?;
-        let listed: BTreeSet<&str> = now.jobs.iter().map(|own| own.job.job_id.as_str()).collect();
+        let listed: BTreeSet<&str> = now.jobs.iter().map(|job| job.job.job_id.as_str()).collect();
         let mut skipped = now.skipped.clone();
         let mut jobs = Vec::new();
         for record in source.records()? {
@@ -119,7 +119,7 @@ pub struct Asked {
     pub by: Option<Ms>,
     /// Another limit of these jobs, ms.
     pub limit: Option<Ms>,
-    /// Whether jobs of each queue and size that are submitted now are forecast, too.
+    /// True if jobs of each queue and size that are submitted now are forecast, too.
     pub groups: bool,
 }
 
@@ -136,7 +136,7 @@ pub struct Answer {
     pub held: u64,
     /// How many futures were drawn.
     pub draws: u32,
-    /// Whether the quantiles are corrected by a back-test.
+    /// True if the quantiles are corrected by a back-test.
     pub corrected: bool,
     /// The jobs, in the order of submission.
     pub jobs: Vec<JobAnswer>,
@@ -278,12 +278,18 @@ fn asked_places(past: &Past, at: Ms, ids: &[String]) -> Result<Vec<u32>, Error> 
     Ok(places)
 }
 
-fn job_answer(model: Model<'_>, own: &Forecast, at: Ms, asked: &Asked, added: Option<[f64; 9]>) -> Option<JobAnswer> {
+fn job_answer(
+    model: Model<'_>,
+    forecast: &Forecast,
+    at: Ms,
+    asked: &Asked,
+    added: Option<[f64; 9]>,
+) -> Option<JobAnswer> {
     let past = model.past;
-    let job = past.jobs.get(own.place as usize)?;
-    let raw = quantiles(&own.starts, at);
-    let count = own.starts.len().max(1) as f64;
-    let after = own.after.iter().take(NAMED).filter_map(|&(place, futures)| {
+    let job = past.jobs.get(forecast.place as usize)?;
+    let raw = quantiles(&forecast.starts, at);
+    let count = forecast.starts.len().max(1) as f64;
+    let after = forecast.after.iter().take(NAMED).filter_map(|&(place, futures)| {
         Some(After { job_id: past.jobs.get(place as usize)?.id.clone(), share: f64::from(futures) / count })
     });
     Some(JobAnswer {
@@ -293,8 +299,8 @@ fn job_answer(model: Model<'_>, own: &Forecast, at: Ms, asked: &Asked, added: Op
         submit: job.submit,
         start: three(corrected(&Made { asked_at: at, quantiles: raw, start: None }, added)),
         raw_start: three(raw),
-        never: f64::from(own.never) / count,
-        chance: asked.by.map(|by| own.starts.partition_point(|start| *start <= by) as f64 / count),
+        never: f64::from(forecast.never) / count,
+        chance: asked.by.map(|by| forecast.starts.partition_point(|start| *start <= by) as f64 / count),
         after: after.collect(),
         what_if: None,
     })

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(weeks, [1, 2, 3]);
         assert_eq!(arrivals(&past, at, at + 12 * hour, 1, 4), arrivals(&past, at, at + 12 * hour, 1, 4));
         let early = arrivals(&past, 3 * DAY, 3 * DAY + BLOCK, 1, 0);
-        let back = |own: &Arrival| own.submit - past.jobs[own.place as usize].submit;
+        let back = |arrival: &Arrival| arrival.submit - past.jobs[arrival.place as usize].submit;
         assert!(early.len() == 6 && early.iter().all(|own| back(own) % DAY == 0), "days, where there is no week");
         assert_eq!(arrivals(&past, 2 * hour, 8 * hour, 1, 0), [], "nobody, where there is no day");
     }

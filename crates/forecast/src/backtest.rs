@@ -47,9 +47,9 @@ pub struct Row {
     pub raw: [Ms; 9],
     /// The same with the correction of that moment.
     pub corrected: [Ms; 9],
-    /// Whether there was a correction: enough earlier forecasts were known.
+    /// True if there was a correction: enough earlier forecasts were known.
     pub is_corrected: bool,
-    /// Whether the row belongs to the second half, by time, which is judged.
+    /// True if the row belongs to the second half, by time, which is judged.
     pub is_judged: bool,
     /// The quantiles of the last waits, given how long the job has waited.
     pub last_waits: [Ms; 9],

@@ -33,8 +33,9 @@ impl<'p> LastWaits<'p> {
             if all.len() < LAST_WAITS {
                 all.push(wait);
             }
-            if let Some(own) = of_queues.get_mut(job.queue as usize).filter(|own| own.len() < LAST_WAITS) {
-                own.push(wait);
+            if let Some(of_queue) = of_queues.get_mut(job.queue as usize).filter(|of_queue| of_queue.len() < LAST_WAITS)
+            {
+                of_queue.push(wait);
             }
         }
         Self { past, at, all, of_queues }

@@ -54,9 +54,9 @@ pub(crate) fn correction(made: &[Made], at: Ms) -> Option<[f64; 9]> {
     }
     let mut added = [0.0; 9];
     for (place, (level, added)) in LEVELS.into_iter().zip(&mut added).enumerate() {
-        let error = |own: &Made| {
-            let off = (own.start? - own.quantiles[place]) as f64 / own.scale();
-            Some((off, 1.0 / f64::from(*of_moments.get(&own.asked_at)?)))
+        let error = |made: &Made| {
+            let off = (made.start? - made.quantiles[place]) as f64 / made.scale();
+            Some((off, 1.0 / f64::from(*of_moments.get(&made.asked_at)?)))
         };
         let mut errors: Vec<(f64, f64)> = made.iter().filter(known).filter_map(error).collect();
         errors.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
@@ -66,11 +66,11 @@ pub(crate) fn correction(made: &[Made], at: Ms) -> Option<[f64; 9]> {
 }
 
 /// The quantiles with that correction: in order, and none before the moment.
-pub(crate) fn corrected(own: &Made, added: Option<[f64; 9]>) -> [Ms; 9] {
-    let Some(added) = added else { return own.quantiles };
-    let mut all = own.quantiles;
+pub(crate) fn corrected(made: &Made, added: Option<[f64; 9]>) -> [Ms; 9] {
+    let Some(added) = added else { return made.quantiles };
+    let mut all = made.quantiles;
     for (value, added) in all.iter_mut().zip(added) {
-        *value = value.saturating_add((added * own.scale()).round() as Ms).max(own.asked_at);
+        *value = value.saturating_add((added * made.scale()).round() as Ms).max(made.asked_at);
     }
     all.sort_unstable();
     all

@@ -190,7 +190,7 @@ pub(crate) struct Open {
     /// For how long it has run, ms; `None`: it waits.
     pub(crate) elapsed: Option<Ms>,
     pub(crate) limit: Option<Ms>,
-    /// Whether it is a job like this one that is submitted at the moment.
+    /// True if it is a job like this one that is submitted at the moment.
     pub(crate) is_new: bool,
     campaign: u32,
     law: Option<Arc<Law>>,
@@ -217,7 +217,7 @@ struct Campaign {
 /// How run times are drawn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
-    /// Whether the jobs of a campaign share their draw.
+    /// True if the jobs of a campaign share their draw.
     pub(crate) campaigns: bool,
     pub(crate) seed: u64,
 }
@@ -409,7 +409,7 @@ mod tests {
             ("zoe", "e", 900, 900, None),
         ]);
         let mut samples = Samples::new(&past, 1_000, WINDOW);
-        let of = |law: Arc<Law>| masses(&law).into_iter().map(|own| own.0).collect::<Vec<_>>();
+        let of = |law: Arc<Law>| masses(&law).into_iter().map(|mass| mass.0).collect::<Vec<_>>();
         assert_eq!(of(samples.law(&past.jobs[3], None).unwrap()), [0.1, 0.2]);
         assert_eq!(of(samples.law(&past.jobs[4], None).unwrap()), [0.1, 0.2, 0.3]);
     }

@@ -30,9 +30,9 @@ pub struct Options {
     pub seed: u64,
     /// How many jobs a law of run times is made of, at most.
     pub window: usize,
-    /// Whether the jobs of a campaign share their draw.
+    /// True if the jobs of a campaign share their draw.
     pub campaigns: bool,
-    /// Whether jobs come after the moment.
+    /// True if jobs come after the moment.
     pub arrivals: bool,
 }
 
@@ -203,18 +203,18 @@ impl<'m> Moment<'m> {
     fn arrivals(&self, draw: u64, horizon: Ms, runs: &[Ms]) -> Vec<(u32, Again)> {
         let Model { past, loaded, options, .. } = self.model;
         let come = arrivals(past, self.at, self.at + horizon, options.seed, draw);
-        let as_again = |own: Arrival| {
-            let job = past.jobs.get(own.place as usize)?;
+        let as_again = |arrival: Arrival| {
+            let job = past.jobs.get(arrival.place as usize)?;
             // What has not ended yet is open, and in this future it runs as long as was drawn.
-            let drawn = || runs.get(self.opens.place_of(own.place)?).copied();
+            let drawn = || runs.get(self.opens.place_of(arrival.place)?).copied();
             let again = Again {
                 job: job.like,
-                submit: own.submit - loaded.clock.zero,
+                submit: arrival.submit - loaded.clock.zero,
                 eligible: None,
                 requested_time: job.limit,
-                run: own.run.or_else(drawn)?,
+                run: arrival.run.or_else(drawn)?,
             };
-            Some((own.place, again))
+            Some((arrival.place, again))
         };
         come.into_iter().filter_map(as_again).collect()
     }

@@ -82,7 +82,7 @@ impl Job {
         }
     }
 
-    /// Whether it waits for machines at a moment.
+    /// True if it waits for machines at a moment.
     pub fn waits(&self, at: Ms) -> bool {
         self.seen(at) == Seen::Waits { held: false }
     }

@@ -136,8 +136,8 @@ impl Report {
     /// The other scheduler that fits the log better, if there is one.
     fn better(&self) -> Option<Fact> {
         let times = |own: &&Beside| own.times.filter(|times| times.high < 1.0);
-        let best = self.others.iter().filter(|own| times(own).is_some()).min_by(|one, other| {
-            let value = |own: &Beside| own.times.map_or(f64::INFINITY, |own| own.value);
+        let best = self.others.iter().filter(|other| times(other).is_some()).min_by(|one, other| {
+            let value = |beside: &Beside| beside.times.map_or(f64::INFINITY, |time| time.value);
             value(one).total_cmp(&value(other))
         })?;
         let own = best.times?;

@@ -188,7 +188,7 @@ mod tests {
         let start = 30;
         let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
         let apart = |one: Ms, other: Ms| (one - other).abs() as f64;
-        let near = mean(draws.iter().map(|own| apart(*own, start)).collect());
+        let near = mean(draws.iter().map(|draw| apart(*draw, start)).collect());
         let wide = mean(draws.iter().flat_map(|one| draws.iter().map(move |other| apart(*one, *other))).collect());
         let (pit, crps) = beside_draws(&draws, start);
         assert!((crps - (near - wide / 2.0)).abs() < 1e-9);

@@ -49,7 +49,7 @@ fn written(columns: Vec<(String, ArrayRef)>) -> Result<Vec<u8>, Box<dyn std::err
         Field::new(name, column.data_type().clone(), *column.data_type() == DataType::Int64)
     };
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), columns.into_iter().map(|own| own.1).collect())?;
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns.into_iter().map(|column| column.1).collect())?;
     let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
     let mut writer = ArrowWriter::try_new(Vec::new(), schema, Some(properties))?;
     writer.write(&batch)?;

@@ -187,7 +187,7 @@ pub fn anonymise(source: &Path, out: impl Into<Out>, key: &Key) -> Result<Manife
     writer.finish(manifest)
 }
 
-/// Whether a setting of an application is a number, a duration, a size, a version or a switch, under a name without free parts.
+/// True if a setting of an application is a number, a duration, a size, a version or a switch, under a name without free parts.
 fn names_nobody(name: &str, value: &str) -> bool {
     const WORDS: [&str; 4] = ["true", "false", "FIFO", "FAIR"];
     let is_number = value.len() <= 20 && value.starts_with(|first: char| first.is_ascii_digit());

@@ -34,7 +34,7 @@ pub(super) struct Found {
     pub(super) conf: JobConf,
     /// The file it came from, if that is a separate file.
     pub(super) source: Option<Source>,
-    /// Whether it could be read to its end.
+    /// True if it could be read to its end.
     pub(super) whole: bool,
 }
 

@@ -161,7 +161,7 @@ impl Copies {
         }
     }
 
-    /// Whether no job came yet.
+    /// True if no job came yet.
     pub(super) fn are_none(&self) -> bool {
         self.known.is_empty() && self.counted.0.is_empty()
     }

@@ -96,7 +96,7 @@ impl Times {
         }
     }
 
-    /// Whether the time of a machine's event is far. Without jobs, nothing is known.
+    /// True if the time of a machine's event is far. Without jobs, nothing is known.
     pub(super) fn is_far(&self, time: Option<i64>) -> bool {
         self.0.zip(time).is_some_and(|((first, last), time)| {
             !(first.saturating_sub(LONGEST_RUN)..=last.saturating_add(LONGEST_RUN)).contains(&time)

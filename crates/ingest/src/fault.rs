@@ -113,7 +113,7 @@ impl Fault {
 /// What is known about a file that gave neither a job nor a machine.
 pub(super) struct Nothing {
     pub(super) format: &'static Format,
-    /// Whether the format was asked for.
+    /// True if the format was asked for.
     pub(super) is_forced: bool,
     /// What the file is instead.
     pub(super) near_miss: Option<&'static NearMiss>,

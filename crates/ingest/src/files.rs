@@ -81,7 +81,7 @@ fn check_not_only_links(folder: &Path, inputs: &Inputs) -> Result<(), Error> {
     )))
 }
 
-/// Whether `path` is a link that leads out of the folder whose real path is `root`.
+/// True if `path` is a link that leads out of the folder whose real path is `root`.
 pub(super) fn leads_out(path: &Path, root: &Path) -> bool {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     is_link && fs::canonicalize(path).is_ok_and(|real| !real.starts_with(root))

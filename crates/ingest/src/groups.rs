@@ -65,7 +65,7 @@ fn stem(path: &Path) -> String {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Family {
     name: &'static str,
-    /// Whether each file is a cluster of its own.
+    /// True if each file is a cluster of its own.
     is_whole: bool,
 }
 

@@ -172,7 +172,7 @@ struct Plan {
     inputs: inputs::Inputs,
     /// The format that was asked for.
     format: Option<&'static Format>,
-    /// Whether its files are known to be of one cluster.
+    /// True if its files are known to be of one cluster.
     is_part: bool,
     /// The cluster of which it is, if its files name several.
     cluster: Option<String>,

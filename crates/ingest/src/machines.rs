@@ -47,7 +47,7 @@ impl Machines {
         place
     }
 
-    /// Whether a source listed machines.
+    /// True if a source listed machines.
     pub(super) fn are_reported(&self) -> bool {
         !self.reported.is_empty()
     }

@@ -243,7 +243,7 @@ const NEAR_MISSES: &[NearMiss] = &[
     },
 ];
 
-/// Whether this is a time as Slurm writes it, such as `2026-05-01T08:00:00`.
+/// True if this is a time as Slurm writes it, such as `2026-05-01T08:00:00`.
 fn is_slurm_time(text: &str) -> bool {
     let shape = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     shape.eq(*b"0000-00-00T00:00:00")
@@ -252,7 +252,7 @@ fn is_slurm_time(text: &str) -> bool {
 /// What stands between the columns of a list.
 const DELIMITERS: [char; 5] = ['|', '^', ';', '\t', ','];
 
-/// Whether this is a job of a list by `sacct`: its id comes first, and it has a state and times.
+/// True if this is a job of a list by `sacct`: its id comes first, and it has a state and times.
 fn is_row(line: &str, between: char) -> bool {
     let mut fields = line.split(between);
     let is_id = fields.next().is_some_and(is_slurm_id);
@@ -261,18 +261,18 @@ fn is_row(line: &str, between: char) -> bool {
     is_id && rest.len() >= 4 && has_state && rest.iter().any(|field| is_slurm_time(field) || is_epoch(field))
 }
 
-/// Whether this may be a time of our days in seconds since 1970.
+/// True if this may be a time of our days in seconds since 1970.
 fn is_epoch(text: &str) -> bool {
     text.len() == 10 && text.starts_with('1') && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether this is the id of a job of Slurm.
+/// True if this is the id of a job of Slurm.
 fn is_slurm_id(text: &str) -> bool {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || "_.+[]-%".contains(letter);
     text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(is_part)
 }
 
-/// Whether this is a state of Slurm.
+/// True if this is a state of Slurm.
 fn is_state(word: &str) -> bool {
     const STATES: [&str; 9] = [
         "COMPLETED",
@@ -288,7 +288,7 @@ fn is_state(word: &str) -> bool {
     STATES.contains(&word.trim_end_matches('+'))
 }
 
-/// Whether these are the fields of a job in the Standard Workload Format: numbers, some of them unknown.
+/// True if these are the fields of a job in the Standard Workload Format: numbers, some of them unknown.
 fn is_swf<'f>(fields: impl Iterator<Item = &'f str>) -> bool {
     let numbers: Option<Vec<f64>> = fields.take(18).map(|field| field.trim().parse().ok()).collect();
     numbers.is_some_and(|numbers| numbers.len() >= 17 && numbers.contains(&-1.0))

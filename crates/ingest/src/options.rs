@@ -17,9 +17,9 @@ use resched_workload::synthesise::{MADE, MADE_NODES, Rules, Synthesiser, TooLarg
 pub struct Options {
     /// The format of all files, by name. By default, each file's content decides.
     pub format: Option<String>,
-    /// Whether to keep the counters that have no column.
+    /// True if to keep the counters that have no column.
     pub counters: bool,
-    /// Whether to take the jobs of a folder for those of one cluster, whatever their masters and machines say.
+    /// True if to take the jobs of a folder for those of one cluster, whatever their masters and machines say.
     pub merge: bool,
     /// Makes the tasks of jobs whose format has none. Without it, these jobs have no tasks.
     pub tasks: Option<TaskMaker>,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::formats::{conf_xml, spark};
 
-/// Whether a path stands for standard input, which can be read only once: `-`. A file of that name is `./-`.
+/// True if a path stands for standard input, which can be read only once: `-`. A file of that name is `./-`.
 pub(super) fn is_standard_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -14,7 +14,7 @@ pub(super) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Whether a folder of this name may hold a log that rolls over.
+/// True if a folder of this name may hold a log that rolls over.
 pub(super) fn is_rolling_log(folder: &Path) -> bool {
     name_of(folder).starts_with("eventlog_v2_")
 }
@@ -37,7 +37,7 @@ pub(super) fn parts_of_log(files: Vec<PathBuf>) -> Vec<PathBuf> {
     parts.into_iter().map(|(.., path)| path).collect()
 }
 
-/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs, preferred hosts.
+/// True if a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs, preferred hosts.
 pub(super) fn is_companion(name: &str) -> bool {
     name == spark::PREFERRED
         || name.starts_with('.')

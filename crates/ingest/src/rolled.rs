@@ -37,7 +37,7 @@ struct Rank {
 struct Part {
     place: usize,
     rank: Rank,
-    /// Whether an application starts in it.
+    /// True if an application starts in it.
     begins: bool,
 }
 

@@ -271,7 +271,7 @@ impl Window {
         was_there.then_some(if ran { State::Running } else { State::Waiting })
     }
 
-    /// Whether a job ends after the window.
+    /// True if a job ends after the window.
     fn cuts_end(&self, record: &JobRecord) -> bool {
         self.to.zip(record.job.finish).is_some_and(|(to, finish)| finish > to)
     }

@@ -49,11 +49,11 @@ pub(super) struct Session<'a> {
     begun: Begun,
     /// The jobs so far.
     copies: Copies,
-    /// Whether the jobs come from a reader that has compared all of them, and no others came before.
+    /// True if the jobs come from a reader that has compared all of them, and no others came before.
     are_different: bool,
     /// Jobs that have not ended, of which a better copy may come.
     held: HeldBack,
-    /// Whether more sources follow the one that is read.
+    /// True if more sources follow the one that is read.
     more_follow: bool,
     /// What readers keep until the last source, by the name of their format.
     kept: BTreeMap<&'static str, KeptBy>,
@@ -71,7 +71,7 @@ pub(super) struct Session<'a> {
     sources: Vec<Source>,
     /// The zero of the times, and the file that decided it.
     time_zero: Option<(TimeZero, PathBuf)>,
-    /// Whether tasks were made.
+    /// True if tasks were made.
     made_tasks: bool,
     /// Numbers of the sources that apply to all of their jobs.
     parameters: BTreeMap<String, serde_json::Value>,
@@ -81,7 +81,7 @@ pub(super) struct Session<'a> {
     reported: BTreeSet<&'static str>,
     /// The masters of the jobs of each folder, and of the files that you name, to distinguish clusters; none if the files are known to be of one.
     trackers: Option<BTreeMap<usize, Trackers>>,
-    /// Whether each folder must hold a job.
+    /// True if each folder must hold a job.
     is_whole: bool,
     /// The engine that replays the jobs, by the first of them that names its framework.
     engine: Option<RunEngine>,
@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether a file is to be read: a map may name the files of a folder.
+    /// True if a file is to be read: a map may name the files of a folder.
     fn is_table(&self, file: &InputFile) -> bool {
         let (Some(map), Some(folder)) = (&self.options.map, file.folder) else { return true };
         let root = self.folders.get(folder).map(|folder| folder.path);
@@ -652,7 +652,7 @@ fn engine_of(job: &JobRow) -> Option<RunEngine> {
     Some(if framework == MAPREDUCE { RunEngine::Hadoop } else { RunEngine::Batch })
 }
 
-/// Whether a job needs nothing of its tasks: then they can be made while they are written. Its end would bound their times.
+/// True if a job needs nothing of its tasks: then they can be made while they are written. Its end would bound their times.
 fn has_totals(job: &JobRow) -> bool {
     job.input_bytes.is_some() && job.shuffle_bytes.is_some() && job.output_bytes.is_some() && job.finish.is_none()
 }

@@ -356,7 +356,7 @@ struct RunReader {
     packed: Vec<u8>,
     block: Vec<u8>,
     at: usize,
-    /// Whether there is a next fact, and what it is.
+    /// True if there is a next fact, and what it is.
     has_next: bool,
     next: Next,
 }

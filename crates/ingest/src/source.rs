@@ -48,7 +48,7 @@ impl<'a> SourceFile<'a> {
         &self.head
     }
 
-    /// Whether the bytes that were read so far end where unpacking failed.
+    /// True if the bytes that were read so far end where unpacking failed.
     pub(super) fn is_cut(&self) -> bool {
         self.unpacked.get_ref().cut
     }
@@ -76,7 +76,7 @@ struct Stored<'a> {
     file: Box<dyn Read>,
     hash: Sha256,
     bytes: u64,
-    /// Whether the disk, not the packing, was at fault.
+    /// True if the disk, not the packing, was at fault.
     failed: bool,
     progress: &'a mut dyn Progress,
 }

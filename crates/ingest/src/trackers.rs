@@ -19,12 +19,12 @@ use resched_tables::model::{JobRecord, JobRow};
 /// How many machines of a master are kept. So many of the jobs of two masters of one cluster, even of a large one, have some in common.
 const MOST_HOSTS: usize = 256;
 
-/// Whether this name says which machine it is. Some names are the same on every machine.
+/// True if this name says which machine it is. Some names are the same on every machine.
 pub(super) fn is_name_of_machine(host: &str) -> bool {
     !host.is_empty() && !is_local(host)
 }
 
-/// Whether every machine calls itself by this name.
+/// True if every machine calls itself by this name.
 fn is_local(host: &str) -> bool {
     host == "localhost" || host.starts_with("localhost.") || host.starts_with("127.") || host == "::1"
 }
@@ -47,7 +47,7 @@ struct Master {
     file: u64,
     /// Machines on which its jobs ran.
     hosts: BTreeSet<String>,
-    /// Whether a job of it ran on a machine that calls itself local.
+    /// True if a job of it ran on a machine that calls itself local.
     is_local: bool,
 }
 
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(clusters(&[("job_1_1", 10, &["localhost"]), ("job_2_1", 20, &["127.0.0.1"])]).len(), 2);
     }
 
-    /// Whether these jobs (id, submission, file) are found to be of two clusters.
+    /// True if these jobs (id, submission, file) are found to be of two clusters.
     fn two_clusters(jobs: &[(&str, i64, u64)]) -> bool {
         let mut trackers = Trackers::default();
         jobs.iter().any(|&(id, submit, file)| trackers.see(&job(id, submit, &[]), (file, Path::new("f"))).is_some())

@@ -65,7 +65,7 @@ impl World {
         (0..self.pods.len()).filter(move |&pod| self.pods[pod].node == Some(node) && !self.pods[pod].gone)
     }
 
-    /// Whether `pod` fits with `there` on the node.
+    /// True if `pod` fits with `there` on the node.
     fn fits_with(&self, pod: usize, node: usize, there: &[usize]) -> bool {
         let (spec, node) = (&self.pods[pod].spec, self.nodes[node].as_ref().expect("it is there"));
         let room = spec.requests.iter().all(|(name, amount)| {

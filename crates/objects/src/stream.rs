@@ -163,7 +163,7 @@ async fn fetch_rest(store: &AmazonS3, meta: &ObjectMeta, range: Range<u64>, got:
     Ok(())
 }
 
-/// Whether an answer is of the object that was listed. A store without tags gives times, in a list to the millisecond, elsewhere to the
+/// True if an answer is of the object that was listed. A store without tags gives times, in a list to the millisecond, elsewhere to the
 /// second.
 fn is_same(listed: &ObjectMeta, found: &ObjectMeta) -> bool {
     let same_tag = match (&listed.e_tag, &found.e_tag) {
@@ -173,7 +173,7 @@ fn is_same(listed: &ObjectMeta, found: &ObjectMeta) -> bool {
     same_tag && listed.size == found.size
 }
 
-/// Whether an error may pass if the range is asked for again. The client itself reports a body that breaks as generic.
+/// True if an error may pass if the range is asked for again. The client itself reports a body that breaks as generic.
 fn is_break(error: &Broken) -> bool {
     matches!(error, Broken::Store(object_store::Error::Generic { .. }))
 }

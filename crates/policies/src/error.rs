@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong (exit status 2), not the program.
+    /// True if the request was wrong (exit status 2), not the program.
     pub fn is_request(&self) -> bool {
         !matches!(self, Self::Defect(_))
     }

@@ -38,7 +38,7 @@ pub struct Loaded {
     pub title: String,
     /// Where it is written.
     pub source: String,
-    /// Whether it is an oracle, which knows run times.
+    /// True if it is an oracle, which knows run times.
     pub oracle: bool,
     /// Its parameters.
     pub parameters: Vec<LoadedParameter>,
@@ -53,7 +53,7 @@ pub struct LoadedParameter {
     pub key: String,
     /// Its values.
     pub range: LoadedRange,
-    /// Whether `auto` is also a value.
+    /// True if `auto` is also a value.
     pub auto: bool,
     /// Its value if you do not set it.
     pub default: String,

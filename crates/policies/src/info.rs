@@ -24,7 +24,7 @@ pub struct PolicyInfo {
     pub source: &'static str,
     /// The family under which it is listed.
     pub family: Family,
-    /// Whether it is an oracle by default: a reference that knows run times, which no real scheduler can.
+    /// True if it is an oracle by default: a reference that knows run times, which no real scheduler can.
     pub oracle: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],
@@ -51,7 +51,7 @@ impl PolicyInfo {
         }
     }
 
-    /// Whether it is for production traces, not for Hadoop.
+    /// True if it is for production traces, not for Hadoop.
     pub fn is_batch(&self) -> bool {
         self.engine() == Engine::Batch
     }
@@ -63,7 +63,7 @@ impl PolicyInfo {
 }
 
 impl Input {
-    /// Whether a policy looks at it.
+    /// True if a policy looks at it.
     pub fn is_understood_by(self, info: &PolicyInfo) -> bool {
         match self {
             Self::Hadoop => info.system().is_some(),

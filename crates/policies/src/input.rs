@@ -148,7 +148,7 @@ impl Input {
         }
     }
 
-    /// Whether it is queues or pools that a file describes.
+    /// True if it is queues or pools that a file describes.
     pub(crate) fn is_queues(self) -> bool {
         match self {
             Self::Pools | Self::MapredQueues | Self::YarnQueues | Self::YarnFairQueues | Self::SparkPools => true,
@@ -173,7 +173,7 @@ impl Input {
         }
     }
 
-    /// Whether it is a rule that holds whatever scheduler runs the jobs. Settings of a daemon are not: another scheduler has its own. When
+    /// True if it is a rule that holds whatever scheduler runs the jobs. Settings of a daemon are not: another scheduler has its own. When
     /// a daemon decides at all is one, since whatever replaces a real daemon decides in steps, too.
     pub(crate) fn is_rule(self) -> bool {
         match self {

@@ -104,7 +104,7 @@ fn has_several<S>(tree: &QueueTree<S>) -> bool {
     tree.leaves().nth(1).is_some()
 }
 
-/// Whether the partitions that the jobs name keep some jobs from some machines, or put some before others.
+/// True if the partitions that the jobs name keep some jobs from some machines, or put some before others.
 fn partitions_act(all: &[Partition], nodes: usize, jobs: &Submitters) -> bool {
     let queues = jobs.queues();
     let used: Vec<&Partition> = all.iter().filter(|partition| queues.contains_key(partition.name.as_str())).collect();

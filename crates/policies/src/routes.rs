@@ -434,7 +434,7 @@ impl PolicySpec {
         Ok(lacking.map(|(file, applications)| Finding::NoPools { file, applications }).into_iter().collect())
     }
 
-    /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.
+    /// True if it has queues or pools that a configuration can describe, or a site describes some in vain.
     pub fn has_rules(&self) -> bool {
         let has_files = self.value("allocations").is_some() || self.value("queues").is_some();
         let has_partitions = self.info.name == "slurm" && self.site().slurm.is_some();
@@ -442,7 +442,7 @@ impl PolicySpec {
         has_files || has_partitions || has_queues || self.lacks_capacities() || self.wrong_file().is_some()
     }
 
-    /// Whether it guarantees each queue a share, and no file says which.
+    /// True if it guarantees each queue a share, and no file says which.
     fn lacks_capacities(&self) -> bool {
         let by_queue = self.info.name == "batch-capacity" && self.value("by") == Some("queue");
         by_queue && self.file("weights").is_none()

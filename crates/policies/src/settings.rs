@@ -54,7 +54,7 @@ impl Values {
         self
     }
 
-    /// Whether you set a value.
+    /// True if you set a value.
     pub(crate) fn is_set(&self, key: &str) -> bool {
         self.set.contains(key)
     }

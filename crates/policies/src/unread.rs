@@ -11,7 +11,7 @@ use crate::input::Input;
 pub(crate) struct Why<'w> {
     /// The reason, as a clause.
     pub(crate) text: &'w str,
-    /// Whether a replay with it could differ.
+    /// True if a replay with it could differ.
     pub(crate) bears: bool,
     /// What it belongs to, if that is not clear from its file.
     pub(crate) of: Option<Input>,
@@ -58,7 +58,7 @@ pub struct Unread {
     pub setting: String,
     /// Why it has no effect.
     pub why: String,
-    /// Whether a replay with it could differ.
+    /// True if a replay with it could differ.
     pub bears: bool,
     /// What it belongs to: it bears on the policies that look at this.
     #[serde(skip)]

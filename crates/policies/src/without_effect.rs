@@ -111,7 +111,7 @@ fn dropped(name: &str, info: &PolicyInfo, present: &BTreeSet<Input>) -> Option<F
     Some(Fact::new("inputs", Grade::Assumed, says).with_remedy(remedy))
 }
 
-/// Whether a policy leaves out a rule that is among these. The real schedulers of Hadoop replace each other with their own files: that a
+/// True if a policy leaves out a rule that is among these. The real schedulers of Hadoop replace each other with their own files: that a
 /// first-in-first-out scheduler has no queues is the policy itself, but one that has queues and no file is not the site's.
 fn is_dropped(input: Input, info: &PolicyInfo, present: &BTreeSet<Input>) -> bool {
     if !input.is_rule() || input.is_understood_by(info) {

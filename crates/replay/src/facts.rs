@@ -542,7 +542,7 @@ fn made(manifest: &Manifest, own_machines: bool, validity: &mut Validity) {
     }
 }
 
-/// Whether a rule made the machines of a trace.
+/// True if a rule made the machines of a trace.
 fn makes_nodes(manifest: &Manifest) -> bool {
     manifest.made_whole("nodes.host").is_some()
 }
@@ -559,7 +559,7 @@ fn without_run_time(work: &Work, validity: &mut Validity) {
     }
 }
 
-/// Whether the waits until jobs were initialised may decide an answer.
+/// True if the waits until jobs were initialised may decide an answer.
 pub(crate) fn starts_decide(cluster: &ClusterConfig, starts: hadoop::Starts) -> bool {
     cluster.jobs.setup == SetUp::Logged && starts.share() >= SMALL
 }

@@ -52,7 +52,7 @@ const TOGETHER: [(&str, &str); 4] = [
 /// How many keys a fact lists.
 const MOST_LISTED: usize = 5;
 
-/// Whether an engine reads a key of the cluster file, such as `heartbeat.interval`.
+/// True if an engine reads a key of the cluster file, such as `heartbeat.interval`.
 pub fn is_read_by(key: &str, engine: Engine) -> bool {
     let is_below = |begin: &str| key.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let longest = READ.iter().filter(|(begin, _)| is_below(begin)).max_by_key(|(begin, _)| begin.len());

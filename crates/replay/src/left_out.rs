@@ -141,7 +141,7 @@ const TOO_MANY: [Cause; 6] = [
     cause::TOO_MANY_TASKS,
 ];
 
-/// Whether records are lost by a cause, by its name in a trace.
+/// True if records are lost by a cause, by its name in a trace.
 fn is_loss(name: &str) -> bool {
     Cause::named(name).is_some_and(|cause| cause.kind() == Kind::Damaged || TOO_MANY.contains(&cause))
 }

@@ -97,7 +97,7 @@ pub(crate) struct HadoopRun<'a> {
     /// The policy's name.
     pub(crate) name: &'a str,
     pub(crate) seed: u64,
-    /// Whether to check the rules of the engine.
+    /// True if to check the rules of the engine.
     pub(crate) check: bool,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct BatchRun<'a> {
     /// The policy's name.
     pub(crate) name: &'a str,
     pub(crate) seed: u64,
-    /// Whether to check the rules of the engine.
+    /// True if to check the rules of the engine.
     pub(crate) check: bool,
 }
 

@@ -66,7 +66,7 @@ impl<R> Files<R> {
 pub struct Written {
     /// The content of its `run.json`.
     pub info: RunInfo,
-    /// Whether the run existed already, so that nothing was replayed.
+    /// True if the run existed already, so that nothing was replayed.
     pub kept: bool,
 }
 

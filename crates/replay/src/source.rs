@@ -175,7 +175,7 @@ impl Source {
         }
     }
 
-    /// Whether its times count from a date.
+    /// True if its times count from a date.
     pub fn is_dated(&self) -> bool {
         matches!(self.origin(), Origin::Trace(trace) if trace.manifest().time_zero == TimeZero::Epoch)
     }
@@ -231,7 +231,7 @@ impl Source {
         &self.0.name
     }
 
-    /// Whether all seeds have the same jobs: those of a trace. A workload file makes its jobs with each seed.
+    /// True if all seeds have the same jobs: those of a trace. A workload file makes its jobs with each seed.
     pub fn has_fixed_jobs(&self) -> bool {
         !matches!(self.origin(), Origin::Workload { .. })
     }

@@ -55,16 +55,16 @@ pub struct Setup {
     pub unknown_request: Option<u64>,
     /// The seed from which the preferred machines are drawn again that the log does not show. By default, those of the trace stay.
     pub places: Option<u64>,
-    /// Whether slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
+    /// True if slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
     pub assume: bool,
     /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
     pub known: Validity,
     /// The validation that `known` has a fact about, for `run.json`. By default, there is none.
     pub validation: Option<RunValidation>,
-    /// Whether each replay is checked against the rules of its engine while it runs ([`hadoop::Checked`], [`batch::Checked`]). By
+    /// True if each replay is checked against the rules of its engine while it runs ([`hadoop::Checked`], [`batch::Checked`]). By
     /// default not. A replay that breaks a rule ends with an error.
     pub check: bool,
-    /// Whether only what batch jobs ask for is loaded, and not how they ran ([`resched_sim::Scope::requests`]). By default not.
+    /// True if only what batch jobs ask for is loaded, and not how they ran ([`resched_sim::Scope::requests`]). By default not.
     pub requests: bool,
 }
 

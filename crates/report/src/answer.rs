@@ -189,7 +189,7 @@ impl Answer {
         mean(&runs.filter_map(|run| self.summaries.get(*run)?.0.mean_completion_ms).collect::<Vec<_>>())
     }
 
-    /// Whether the data can answer which policy is better. If not, there are no tests.
+    /// True if the data can answer which policy is better. If not, there are no tests.
     pub(crate) fn is_answerable(&self) -> bool {
         self.validity.grade() < Grade::NotAnswerable
     }
@@ -205,12 +205,12 @@ impl Answer {
         shown.map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect()
     }
 
-    /// Whether there is a replay. Otherwise it is only about what really ran.
+    /// True if there is a replay. Otherwise it is only about what really ran.
     pub(crate) fn has_replays(&self) -> bool {
         self.runs.iter().any(|run| run.replay().is_some())
     }
 
-    /// Whether a policy has several runs.
+    /// True if a policy has several runs.
     pub(crate) fn has_seeds(&self) -> bool {
         self.policies.iter().any(|policy| policy.runs.len() > 1)
     }
@@ -347,7 +347,7 @@ fn policies(runs: &mut [Run]) -> Vec<Policy> {
     policies
 }
 
-/// Whether two runs replay the same source on the same cluster under the same policy.
+/// True if two runs replay the same source on the same cluster under the same policy.
 fn alike(one: &Run, other: &Run) -> bool {
     let key = |run: &Run| {
         let info = run.replay()?;

@@ -40,7 +40,7 @@ impl Error {
         move |error| Error::Draw { what: what.to_owned(), message: error.to_string() }
     }
 
-    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    /// True if the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
         match self {
             Error::Request(_) => true,

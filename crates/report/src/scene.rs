@@ -176,7 +176,7 @@ impl<'a> Scene<'a> {
         self.runs.iter().map(move |shown| (swatch(shown.series), shown.label.to_owned()))
     }
 
-    /// Whether the run at this place is compared with the baseline: what really ran is not.
+    /// True if the run at this place is compared with the baseline: what really ran is not.
     pub(crate) fn is_compared(&self, place: usize) -> bool {
         place != self.baseline && self.runs.get(place).is_some_and(|shown| shown.run.replay().is_some())
     }

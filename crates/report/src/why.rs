@@ -83,7 +83,7 @@ pub(crate) struct Reasons {
     pub(crate) runs: Vec<OfRun>,
     /// The names of those who made jobs wait, each once; `None` if it is unknown.
     pub(crate) names: Vec<Option<Arc<str>>>,
-    /// Whether all runs keep why their policy passed over jobs.
+    /// True if all runs keep why their policy passed over jobs.
     pub(crate) are_kept: bool,
     /// What ran the jobs.
     pub(crate) system: System,

@@ -69,7 +69,7 @@ fn plain(html: &str) -> String {
     parts.collect::<String>().replace("&#39;", "'")
 }
 
-/// Whether a cell shows a time, in whatever unit its row has.
+/// True if a cell shows a time, in whatever unit its row has.
 fn shows(cell: &str, ms: f64) -> bool {
     let (number, unit) = cell.split_once(' ').unwrap();
     let length = match unit {

@@ -29,7 +29,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    /// True if the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
         match self {
             Error::Request(_) => true,

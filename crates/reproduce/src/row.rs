@@ -100,7 +100,7 @@ impl Verdict {
         }
     }
 
-    /// Whether it agrees, in whatever way.
+    /// True if it agrees, in whatever way.
     pub fn agrees(self) -> bool {
         matches!(self, Self::Agrees | Self::AgreesByTolerance)
     }
@@ -183,9 +183,9 @@ pub struct Row {
     pub published: Published,
     /// What it is evidence for.
     pub role: Role,
-    /// Whether it is a main claim of its paper, with which the page opens.
+    /// True if it is a main claim of its paper, with which the page opens.
     pub main: bool,
-    /// Whether it distinguishes the policies: the paper has no number of its baseline that would agree with it, too.
+    /// True if it distinguishes the policies: the paper has no number of its baseline that would agree with it, too.
     pub distinguishes: bool,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,

@@ -55,7 +55,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    /// True if the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
         match self {
             Error::Trace(error) => error.is_request(),

@@ -68,7 +68,7 @@ pub trait Reports {
         Ok(())
     }
 
-    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
+    /// True if it wants to know why jobs are passed over. It is asked once, before the replay begins.
     fn wants_reasons(&self) -> bool {
         false
     }

@@ -61,7 +61,7 @@ impl Reasons {
         Self { wanted: true, kinds, jobs: vec![Default::default(); jobs], ..Self::default() }
     }
 
-    /// Whether anybody wants to know.
+    /// True if anybody wants to know.
     #[inline]
     pub(crate) fn are_wanted(&self) -> bool {
         self.wanted

@@ -64,7 +64,7 @@ impl Resources {
     /// Nothing.
     pub const NONE: Resources = Resources { cpu: 0, memory: 0 };
 
-    /// Whether there is enough of both for a demand. An empty demand always fits.
+    /// True if there is enough of both for a demand. An empty demand always fits.
     #[inline]
     pub fn holds(self, demand: Resources) -> bool {
         self.cpu >= demand.cpu && self.memory >= demand.memory

@@ -28,7 +28,7 @@ pub trait RowSource: Names {
     /// How many jobs there are.
     fn jobs(&self) -> usize;
 
-    /// Whether a job had not ended when its trace ended, so that nobody knows how it would have gone on.
+    /// True if a job had not ended when its trace ended, so that nobody knows how it would have gone on.
     fn is_incomplete(&self, job: JobId) -> bool;
 
     /// Adds what is known of these jobs beside their outcomes and times to a batch of their table.
@@ -100,7 +100,7 @@ impl<'s, R: RowSource> Recorder<'s, R> {
         self.take_attempt(self.source.attempt(ended))
     }
 
-    /// Whether the sink wants the nodes of attempts on several.
+    /// True if the sink wants the nodes of attempts on several.
     pub(crate) fn keeps_places(&self) -> bool {
         self.sink.keeps_places()
     }

@@ -28,7 +28,7 @@ pub struct Scope {
     pub places: Option<u64>,
     /// The group of each machine of a production cluster, such as its partitions: a smaller cluster keeps its share of each.
     pub groups: Arc<BTreeMap<String, String>>,
-    /// Whether only what batch tasks ask for is loaded: each then runs once and for no time, whatever the log says of it, and a job that
+    /// True if only what batch tasks ask for is loaded: each then runs once and for no time, whatever the log says of it, and a job that
     /// never started is a job as all others.
     pub requests: bool,
 }
@@ -79,7 +79,7 @@ impl Times {
 }
 
 impl Window {
-    /// Whether both of its ends are given, and count from the same time.
+    /// True if both of its ends are given, and count from the same time.
     pub fn is_of_one_kind(self) -> bool {
         let kinds = self.from.zip(self.to).map(|(from, to)| (discriminant(&from), discriminant(&to)));
         kinds.is_some_and(|(from, to)| from == to)

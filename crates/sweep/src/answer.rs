@@ -55,7 +55,7 @@ impl Standing {
         }
     }
 
-    /// Whether the interval decides: the setting is better, worse or as good.
+    /// True if the interval decides: the setting is better, worse or as good.
     pub(crate) fn is_decided(self) -> bool {
         !matches!(self, Self::Open | Self::NotTested | Self::NotAnswerable)
     }

@@ -26,7 +26,7 @@ pub struct Cell {
     pub cluster: usize,
     /// The seed.
     pub seed: u64,
-    /// Whether another seed may give another result. If not, cells that differ only in their seed share one result.
+    /// True if another seed may give another result. If not, cells that differ only in their seed share one result.
     #[serde(default = "yes", skip_serializing_if = "is_so")]
     pub draws: bool,
 }

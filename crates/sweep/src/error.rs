@@ -34,7 +34,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was wrong (exit status 2), not the work.
+    /// True if the request was wrong (exit status 2), not the work.
     pub fn is_request(&self) -> bool {
         match self {
             Self::Request(_) => true,

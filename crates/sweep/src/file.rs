@@ -107,7 +107,7 @@ pub struct FileCopy {
 /// How the traces of a sweep are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub(crate) struct Treatment {
-    /// Whether defaults may be used for missing slot counts and machine sizes.
+    /// True if defaults may be used for missing slot counts and machine sizes.
     pub(crate) assume: bool,
     /// How to treat work that is unfinished when a trace ends.
     pub(crate) unfinished: Unfinished,
@@ -145,7 +145,7 @@ choices! {
 pub(crate) struct Axis {
     pub(crate) key: String,
     pub(crate) values: Values,
-    /// Whether it takes only whole numbers.
+    /// True if it takes only whole numbers.
     pub(crate) integer: bool,
 }
 
@@ -161,7 +161,7 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    /// Whether one of its parameters takes more than one value.
+    /// True if one of its parameters takes more than one value.
     pub(crate) fn varies(&self) -> bool {
         self.axes.iter().any(|axis| axis.values.varies())
     }

@@ -42,7 +42,7 @@ fn resource_of(key: &str) -> Option<&'static str> {
 /// What cells have in common that differ only in one key: source, cluster, variant, seed, and the other settings.
 type Rest<'a> = (usize, usize, &'a str, u64, BTreeMap<String, String>);
 
-/// Whether the key has several values, and cells that differ only in it never differ in a number.
+/// True if the key has several values, and cells that differ only in it never differ in a number.
 fn changed_nothing(key: &str, cells: &[(&Cell, &CellResult)]) -> bool {
     let mut first: BTreeMap<Rest<'_>, &CellResult> = BTreeMap::new();
     let mut values = BTreeSet::new();

@@ -40,7 +40,7 @@ pub enum Progress<'a> {
 pub struct Replaying {
     /// On how many threads.
     pub threads: Threads,
-    /// Whether each replay is checked against the rules of its engine ([`resched_replay::Setup::check`]).
+    /// True if each replay is checked against the rules of its engine ([`resched_replay::Setup::check`]).
     pub check: bool,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Worlds<'a> {
     /// The metrics that cells keep beside those that have a name.
     metrics: Vec<Metric>,
     treatment: Treatment,
-    /// Whether replays are checked.
+    /// True if replays are checked.
     check: bool,
     origins: Vec<OnceLock<Origin>>,
     site: OnceLock<SiteRules>,

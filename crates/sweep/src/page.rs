@@ -38,7 +38,7 @@ struct Body<'a> {
     grade: &'static str,
     caveats: Vec<Caveat>,
     matters: String,
-    /// Whether there is more than one source or cluster.
+    /// True if there is more than one source or cluster.
     places: bool,
     /// What is compared with what, if there are several sources or clusters.
     worlds: String,

@@ -40,7 +40,7 @@ pub struct Plan {
     /// Where the results of cells are kept, with a copy of the plan for the workers; null if they are kept beside the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Location>,
-    /// Whether the sources are production traces, for which `fifo` means `batch-fifo`.
+    /// True if the sources are production traces, for which `fifo` means `batch-fifo`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     production: bool,
     /// The sources to replay.

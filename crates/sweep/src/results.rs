@@ -169,7 +169,7 @@ fn sealed(id: &str, mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// Whether the file of the cell with that id is as it was sealed.
+/// True if the file of the cell with that id is as it was sealed.
 fn is_whole(id: &str, file: &[u8]) -> bool {
     let parts = footer_of(file).and_then(|footer| Some((footer.checked_sub(SEAL_BYTES)?, footer)));
     let Some((start, footer)) = parts else { return false };

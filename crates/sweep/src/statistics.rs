@@ -35,12 +35,12 @@ pub struct Group<'a> {
     pub(crate) world: BTreeMap<String, String>,
     /// The results by seed.
     pub(crate) cells: BTreeMap<u64, &'a CellResult>,
-    /// Whether the draws of another seed may change its results.
+    /// True if the draws of another seed may change its results.
     pub(crate) draws: bool,
 }
 
 impl Group<'_> {
-    /// Whether no draw changes its results: they are equal to the last bit with every seed, so that they show no spread.
+    /// True if no draw changes its results: they are equal to the last bit with every seed, so that they show no spread.
     pub fn is_fixed(&self) -> bool {
         let mut cells = self.cells.values();
         let Some(first) = cells.next() else { return false };
@@ -49,7 +49,7 @@ impl Group<'_> {
                 && cells.all(|other| other.metrics == first.metrics && other.completions == first.completions)
     }
 
-    /// Whether its seeds show how far draws move its numbers.
+    /// True if its seeds show how far draws move its numbers.
     pub fn shows_spread(&self) -> bool {
         self.seeds() > 1 && !self.is_fixed()
     }
@@ -156,7 +156,7 @@ pub struct Difference {
     pub verdict: Verdict,
     /// The tests; `None` if the data cannot answer the question, or no draw changes anything.
     pub tests: Option<Tests>,
-    /// Whether no draw changes the difference, so that nothing can be tested over draws.
+    /// True if no draw changes the difference, so that nothing can be tested over draws.
     pub fixed: bool,
     /// What other days would bring, if the jobs are those of a trace and the metric is the mean of one of their times.
     pub other_days: Option<OtherDays>,
@@ -281,7 +281,7 @@ fn difference(
     })
 }
 
-/// Whether the data can say two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
+/// True if the data can say two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
 /// idle on purpose.
 fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bool {
     let facts =

@@ -149,7 +149,7 @@ impl Values {
         }
     }
 
-    /// Whether more than one value is possible.
+    /// True if more than one value is possible.
     pub(crate) fn varies(&self) -> bool {
         !matches!(self, Self::List(list) if list.len() == 1)
     }

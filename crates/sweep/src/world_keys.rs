@@ -9,7 +9,7 @@ pub struct WorldKey {
     pub name: &'static str,
     /// Its meaning.
     pub meaning: &'static str,
-    /// Whether it takes only whole numbers.
+    /// True if it takes only whole numbers.
     pub integer: bool,
     /// Its path for a workload file, and its path for a trace; `None` if it cannot vary there.
     pub paths: [Option<&'static str>; 2],

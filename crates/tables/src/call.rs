@@ -48,7 +48,7 @@ impl Call {
         self.0.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether its end was asked for.
+    /// True if its end was asked for.
     pub fn is_stopped(&self) -> bool {
         self.0.stopped.load(Ordering::Relaxed)
     }
@@ -94,7 +94,7 @@ impl Unwound {
         }
     }
 
-    /// Whether a thread has unwound.
+    /// True if a thread has unwound.
     pub fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }

@@ -330,7 +330,7 @@ pub struct Covered {
     pub start: i64,
     /// Its last submission.
     pub last: i64,
-    /// Whether its clock counts from the epoch, so that its times have dates.
+    /// True if its clock counts from the epoch, so that its times have dates.
     pub dated: bool,
 }
 
@@ -391,12 +391,12 @@ impl Covered {
 }
 
 impl Period {
-    /// Whether it is all of a trace.
+    /// True if it is all of a trace.
     pub fn is_whole(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether an end of it is a time of day or a date.
+    /// True if an end of it is a time of day or a date.
     pub fn is_by_the_clock(&self) -> bool {
         [self.from, self.to].into_iter().flatten().any(|end| matches!(end.0, Written::Clock { .. }))
     }

@@ -55,12 +55,12 @@ pub enum System {
 }
 
 impl System {
-    /// Whether it runs Hadoop's maps and reduces.
+    /// True if it runs Hadoop's maps and reduces.
     pub fn is_hadoop(self) -> bool {
         matches!(self, Self::MapReduce1 | Self::Yarn)
     }
 
-    /// Whether its jobs ask for processors of machines, not for slots or executors of a framework.
+    /// True if its jobs ask for processors of machines, not for slots or executors of a framework.
     pub fn asks_for_cpus(self) -> bool {
         matches!(self, Self::Slurm | Self::Kubernetes | Self::Batch)
     }

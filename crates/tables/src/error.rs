@@ -78,7 +78,7 @@ impl Error {
         move |source| Error::Io { path, action, source }
     }
 
-    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    /// True if the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
         matches!(self, Error::Request(_))
     }

@@ -88,7 +88,7 @@ impl<'a> Run<'a> {
         Self { prefix, first: digits, last: digits }
     }
 
-    /// Whether the next number has as many digits: `9` and `10` are two runs, and so read as they were.
+    /// True if the next number has as many digits: `9` and `10` are two runs, and so read as they were.
     fn goes_on_with(&self, next: &Self) -> bool {
         let numbers = number(self.last).zip(number(next.first));
         self.prefix == next.prefix

@@ -140,7 +140,7 @@ struct Tables {
     job: String,
     /// The id of the current task.
     task: String,
-    /// Whether the next split, and the next attempt, may be the task's: not before the first task, nor after one that was not.
+    /// True if the next split, and the next attempt, may be the task's: not before the first task, nor after one that was not.
     splits_left: bool,
     attempts_left: bool,
 }
@@ -295,7 +295,7 @@ impl<'a> JobReader<'a> {
     }
 }
 
-/// Whether two ids are the same. Most have 16 to 32 bytes: their beginnings and their ends say it, without a call for each row.
+/// True if two ids are the same. Most have 16 to 32 bytes: their beginnings and their ends say it, without a call for each row.
 #[inline]
 fn are_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());

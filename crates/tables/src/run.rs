@@ -187,7 +187,7 @@ pub struct RunClock {
     pub zero: i64,
     /// When the trace begins, ms of its own clock: at its first submission, or later if it says so.
     pub start: i64,
-    /// Whether the clock of the trace counts from 1970-01-01T00:00:00Z, so that its times have dates.
+    /// True if the clock of the trace counts from 1970-01-01T00:00:00Z, so that its times have dates.
     pub dated: bool,
 }
 
@@ -224,12 +224,12 @@ pub trait RowSink {
     /// The next jobs, a batch of their table. Jobs come after all attempts.
     fn jobs(&mut self, rows: &RecordBatch) -> Result<(), Error>;
 
-    /// Whether it keeps decisions and the use of nodes; otherwise no such rows are made.
+    /// True if it keeps decisions and the use of nodes; otherwise no such rows are made.
     fn keeps(&self, _table: Optional) -> bool {
         false
     }
 
-    /// Whether it wants the nodes of attempts on several; otherwise [`Attempts::places`] has none.
+    /// True if it wants the nodes of attempts on several; otherwise [`Attempts::places`] has none.
     fn keeps_places(&self) -> bool {
         false
     }

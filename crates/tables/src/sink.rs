@@ -104,7 +104,7 @@ pub trait Sink {
         None
     }
 
-    /// Whether counters are wanted (`--counters`).
+    /// True if counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
     }
@@ -199,7 +199,7 @@ pub struct Collected {
     pub engine: RunEngine,
     /// The settings of each application that scheduling depends on, by application and name.
     pub applications: Applications,
-    /// Whether it asks for counters.
+    /// True if it asks for counters.
     pub counters: bool,
 }
 

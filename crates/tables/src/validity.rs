@@ -85,7 +85,7 @@ impl Validity {
         self.facts.iter().map(|fact| fact.grade).max().unwrap_or_default()
     }
 
-    /// Whether there are no facts.
+    /// True if there are no facts.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }

@@ -20,7 +20,7 @@ pub struct Calibration {
     pub hosts: u64,
     /// Racks of these hosts.
     pub racks: u64,
-    /// Whether the trace lists its machines. If not, the cluster file must say how many there are.
+    /// True if the trace lists its machines. If not, the cluster file must say how many there are.
     pub names_machines: bool,
     /// Map slots of a node ([`super::slots()`]).
     pub map_slots: Slots,

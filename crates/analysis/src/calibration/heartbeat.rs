@@ -27,9 +27,9 @@ pub struct Heartbeat {
     pub median_gap: Option<f64>,
     /// The median time from the end of an attempt until the master learned of it, ms; null if the source does not say.
     pub median_report: Option<f64>,
-    /// Whether the one or the other is so short that nodes must have called as soon as a task ended (or times are coarse).
+    /// True if the one or the other is so short that nodes must have called as soon as a task ended (or times are coarse).
     pub at_once: bool,
-    /// Whether an application master of YARN wrote the log: it learns of each end when it happens, and says when it asked for a
+    /// True if an application master of YARN wrote the log: it learns of each end when it happens, and says when it asked for a
     /// container, not when it got one. The interval is then YARN's default.
     pub by_application: bool,
     /// Time between two heartbeats of a node, ms.

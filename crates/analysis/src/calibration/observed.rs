@@ -43,7 +43,7 @@ pub struct Attempt {
     pub assigned: Option<i64>,
     /// When the master learned that its task was done; known for the successful try only.
     pub learned: Option<i64>,
-    /// Whether it is the first try at its task. Its task has then waited since the start of its job.
+    /// True if it is the first try at its task. Its task has then waited since the start of its job.
     pub first: bool,
     /// When it started.
     pub start: Option<i64>,
@@ -53,7 +53,7 @@ pub struct Attempt {
     pub sort_finish: Option<i64>,
     /// When it ended.
     pub finish: Option<i64>,
-    /// Whether it ended well.
+    /// True if it ended well.
     pub succeeded: bool,
     /// How near its input a map ran.
     pub locality: Option<Locality>,
@@ -69,12 +69,12 @@ impl Attempt {
         span(self.start?, self.finish?)
     }
 
-    /// Whether it is a map that ended well.
+    /// True if it is a map that ended well.
     pub fn is_good_map(&self) -> bool {
         self.kind == TaskKind::Map && self.succeeded
     }
 
-    /// Whether it is a reduce that ended well.
+    /// True if it is a reduce that ended well.
     pub fn is_good_reduce(&self) -> bool {
         self.kind == TaskKind::Reduce && self.succeeded
     }

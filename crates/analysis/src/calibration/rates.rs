@@ -17,7 +17,7 @@ pub struct ShuffleRate {
     /// Bytes per second.
     #[serde(flatten)]
     pub rate: Fitted,
-    /// Whether it is from reduces that started after the last map of their job, or from those that started before.
+    /// True if it is from reduces that started after the last map of their job, or from those that started before.
     pub from_late_reduces: bool,
 }
 

@@ -32,7 +32,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Whether the nodes were full: at least half of them reached the most, which random placement below their size does not do.
+    /// True if the nodes were full: at least half of them reached the most, which random placement below their size does not do.
     /// Otherwise the most is only a lower bound.
     pub fn were_full(&self) -> bool {
         self.most.is_some() && self.reached as f64 >= FULL * self.nodes as f64
@@ -52,13 +52,13 @@ pub struct Containers {
     pub memory_mb: Slots,
     /// The containers at once on one node; each takes one virtual core.
     pub vcores: Slots,
-    /// Whether the masters are among them. The log of an application master says when it started, and where; other sources know nothing
+    /// True if the masters are among them. The log of an application master says when it started, and where; other sources know nothing
     /// of masters, and the numbers are then lower bounds.
     pub with_masters: bool,
 }
 
 impl Containers {
-    /// Whether the numbers are what a node offers, and not only lower bounds. One of the two resources is the short one.
+    /// True if the numbers are what a node offers, and not only lower bounds. One of the two resources is the short one.
     pub fn are_whole(&self) -> bool {
         self.with_masters && (self.memory_mb.were_full() || self.vcores.were_full())
     }

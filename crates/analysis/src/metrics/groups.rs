@@ -118,7 +118,7 @@ impl By {
         }
     }
 
-    /// Whether groups have an order of their own. Others are ranked by what they lose.
+    /// True if groups have an order of their own. Others are ranked by what they lose.
     pub fn is_ordered(self) -> bool {
         !matches!(self, Self::User | Self::Account | Self::Queue | Self::Qos)
     }
@@ -202,7 +202,7 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRo
 /// The times of a job, ms. Groups keep them instead of the rows of their jobs, which lie far apart.
 #[derive(Debug, Clone, Copy)]
 struct Times {
-    /// Whether it counts. If not, only its waiting does.
+    /// True if it counts. If not, only its waiting does.
     ended: bool,
     completion: Option<i64>,
     waiting: Option<i64>,

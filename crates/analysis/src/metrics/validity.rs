@@ -95,7 +95,7 @@ fn never_waited<R: Compared>(run: &R, info: &RunInfo) -> bool {
     rows_among(run, Who::Started).all(|row| waiting.get(row).is_none_or(|waiting| waiting <= limit))
 }
 
-/// Whether each job took the same time under all policies, but for heartbeats.
+/// True if each job took the same time under all policies, but for heartbeats.
 fn ended_alike<R: Compared>(replays: &[(&R, &RunInfo)]) -> bool {
     let Some((&(first, info), others)) = replays.split_first() else { return true };
     let limit = granularity(info) as f64;

@@ -28,7 +28,7 @@ pub trait Compared {
     /// Whether the job in that row counts, or why not.
     fn standing(&self, row: usize) -> Standing;
 
-    /// Whether numbers over these jobs cover the one in that row.
+    /// True if numbers over these jobs cover the one in that row.
     fn is_among(&self, row: usize, who: Who) -> bool;
 
     /// Leaves the job in that row out of the numbers over these jobs, because it is not among them in another run.
@@ -37,7 +37,7 @@ pub trait Compared {
     /// The quantity of that word ([`crate::metrics::named::QUANTITIES`]) of every job. An outline has only those of a summary.
     fn numbers(&self, word: &str) -> Numbers<'_>;
 
-    /// Whether so many maps, or so many reduces, ever ran at once.
+    /// True if so many maps, or so many reduces, ever ran at once.
     fn ever_ran(&self, least: [u64; 2]) -> bool;
 
     /// The run with all metrics of its jobs, if it is one.
@@ -120,7 +120,7 @@ pub fn rows_among<R: Compared + ?Sized>(run: &R, who: Who) -> impl Iterator<Item
     (0..run.count()).filter(move |row| run.is_among(*row, who))
 }
 
-/// Whether these runs have the same jobs, each once and in one order, as replays of one trace do.
+/// True if these runs have the same jobs, each once and in one order, as replays of one trace do.
 pub(crate) fn have_same_jobs<R: Compared>(runs: &[&R]) -> bool {
     let Some((first, others)) = runs.split_first() else { return false };
     let same =

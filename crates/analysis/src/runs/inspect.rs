@@ -363,7 +363,7 @@ impl Usual {
     }
 }
 
-/// Whether both times are known and the first is earlier.
+/// True if both times are known and the first is earlier.
 fn before(first: Option<i64>, second: Option<i64>) -> bool {
     first.zip(second).is_some_and(|(first, second)| first < second)
 }

@@ -61,7 +61,7 @@ impl JobList {
         self.known.get_or_init(|| Counting::of(&self.rows))
     }
 
-    /// Whether the job in that row counts.
+    /// True if the job in that row counts.
     pub fn counts(&self, row: usize) -> bool {
         self.known().rows.contains(row)
     }

@@ -67,7 +67,7 @@ impl Origin {
         }
     }
 
-    /// Whether a column (`table.column`) holds what took place: a rule filled no column of a replay, and perhaps all rows of one of a
+    /// True if a column (`table.column`) holds what took place: a rule filled no column of a replay, and perhaps all rows of one of a
     /// trace.
     pub(crate) fn observes(&self, column: &str) -> bool {
         match self {

@@ -234,7 +234,7 @@ impl Compared for Outline {
 pub struct Traced {
     sums: Sums,
     jobs: Jobs,
-    /// Whether all attempts are there.
+    /// True if all attempts are there.
     is_closed: bool,
 }
 

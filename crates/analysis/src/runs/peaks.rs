@@ -19,13 +19,13 @@ impl Peaks {
         self.finishes.push(finish);
     }
 
-    /// Whether so many spans are ever open at once.
+    /// True if so many spans are ever open at once.
     pub(crate) fn reach(&self, least: u64) -> bool {
         self.parts_reach(least)
             || most_open(self.starts.times().collect(), self.finishes.times().collect()) >= least as f64
     }
 
-    /// Whether so many spans of some part of them are open at once. In a run that fills its cluster, some parts show it, and all spans
+    /// True if so many spans of some part of them are open at once. In a run that fills its cluster, some parts show it, and all spans
     /// need not be sorted.
     fn parts_reach(&self, least: u64) -> bool {
         let mut spans = self.starts.times().zip(self.finishes.times());

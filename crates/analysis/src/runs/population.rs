@@ -42,7 +42,7 @@ pub struct Population {
     pub rows: Vec<Vec<usize>>,
     #[serde(skip)]
     causes: BTreeMap<Standing, u64>,
-    /// Whether the number of jobs of the trace is known.
+    /// True if the number of jobs of the trace is known.
     #[serde(skip)]
     of_trace: bool,
 }

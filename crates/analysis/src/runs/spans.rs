@@ -31,7 +31,7 @@ pub struct Interval {
     pub start: i64,
     /// When it ended, ms; later than `start`.
     pub finish: i64,
-    /// Whether it ended well.
+    /// True if it ended well.
     pub succeeded: bool,
     /// The node that it ran on, if that is known.
     pub node: Option<NodeNumber>,

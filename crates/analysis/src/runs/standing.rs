@@ -11,7 +11,7 @@ use crate::runs::origin::Origin;
 use crate::runs::who::Who;
 
 impl JobMetrics {
-    /// Whether a number over these jobs covers it.
+    /// True if a number over these jobs covers it.
     pub fn is_among(&self, who: Who) -> bool {
         use Standing::{Counts, Failed, Killed, NotInAll, Unfinished};
         match (who, self.standing) {
@@ -75,7 +75,7 @@ pub(crate) fn repeated<'a>(ids: impl Iterator<Item = &'a str> + Clone) -> Vec<us
     ids.enumerate().filter_map(|(row, id)| (!seen.insert(id)).then_some(row)).collect()
 }
 
-/// Whether ids are in the order of their numbers, as they mostly are. Then none of them can be another.
+/// True if ids are in the order of their numbers, as they mostly are. Then none of them can be another.
 pub(crate) fn are_in_order<'a>(ids: impl Iterator<Item = &'a str>) -> bool {
     ids.map(|id| (id.len(), id)).is_sorted_by(|one, other| one < other)
 }

@@ -255,7 +255,7 @@ pub(crate) fn shared(before: Option<Arc<str>>, text: Option<&str>) -> Option<Arc
 /// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.
 pub(crate) struct Index<'a> {
     jobs: &'a [JobMetrics],
-    /// Whether the ids are in order, so that each stands once and may be found by the number at its end.
+    /// True if the ids are in order, so that each stands once and may be found by the number at its end.
     in_order: bool,
     /// By how much that number is above the row, as it was seen last: mostly, no number is left out.
     ahead: Cell<i64>,

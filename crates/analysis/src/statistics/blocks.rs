@@ -84,7 +84,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Whether the influence of a block on the ratio of means resembles that of the next one.
+    /// True if the influence of a block on the ratio of means resembles that of the next one.
     fn resemble_neighbours(&self) -> bool {
         let sums: Vec<(f64, f64)> = self.jobs.iter().map(|jobs| sums(jobs)).collect();
         let total = sums.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
@@ -250,7 +250,7 @@ impl Influences {
     }
 }
 
-/// Whether enough of `jobs` lie beyond a quantile.
+/// True if enough of `jobs` lie beyond a quantile.
 pub(crate) fn beyond(p: f64, jobs: usize) -> bool {
     jobs as f64 * (1.0 - p) >= LEAST_BEYOND - 1e-9
 }

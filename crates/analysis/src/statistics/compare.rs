@@ -71,7 +71,7 @@ impl Basis {
         }
     }
 
-    /// Whether the numbers are about these jobs only, so that nothing can be significant.
+    /// True if the numbers are about these jobs only, so that nothing can be significant.
     pub fn is_these_jobs_only(self) -> bool {
         matches!(self, Self::TheseJobsOnly(_))
     }
@@ -150,7 +150,7 @@ pub struct How {
     pub matters: Matters,
     /// The seed of the resamples.
     pub seed: u64,
-    /// Whether the data can answer the question. If not, there are no intervals and no tests.
+    /// True if the data can answer the question. If not, there are no intervals and no tests.
     pub answerable: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct SignedRankTest {
     pub rank_sum: f64,
     /// Two-sided p-value; zero differences are left out.
     pub p: f64,
-    /// Whether `p` is exact (at most 50 differences, no ties) or from the normal approximation with tie correction.
+    /// True if `p` is exact (at most 50 differences, no ties) or from the normal approximation with tie correction.
     pub exact: bool,
 }
 

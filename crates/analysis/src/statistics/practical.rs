@@ -24,12 +24,12 @@ impl Ratio {
         Self { value, interval: None, interval_90: None }
     }
 
-    /// Whether the second is 0 where the first is not, so that there is no ratio of logarithms and no interval.
+    /// True if the second is 0 where the first is not, so that there is no ratio of logarithms and no interval.
     pub fn vanishes(self) -> bool {
         self.value == 0.0
     }
 
-    /// Whether it differs from 1 beyond chance: the 95 % interval does not hold 1.
+    /// True if it differs from 1 beyond chance: the 95 % interval does not hold 1.
     pub fn is_certain(self) -> bool {
         self.interval.is_some_and(|[low, high]| high < 1.0 || low > 1.0)
     }

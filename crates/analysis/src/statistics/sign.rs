@@ -264,16 +264,16 @@ pub struct Sign {
     pub turned_by: Vec<InVariant>,
     /// For each unknown that decides how large the difference is, the variant that moves it most.
     pub decided_by: Vec<InVariant>,
-    /// Whether the unknowns could turn the sign together, although none does alone: the largest steps that each takes towards the other
+    /// True if the unknowns could turn the sign together, although none does alone: the largest steps that each takes towards the other
     /// side add up to the difference.
     pub turned_together: bool,
-    /// Whether the difference is smaller than a replay can say while anything is open: below 5 %.
+    /// True if the difference is smaller than a replay can say while anything is open: below 5 %.
     pub too_small: bool,
-    /// Whether nothing but draws was varied, and so few that they do not show how far they move the difference, although they do.
+    /// True if nothing but draws was varied, and so few that they do not show how far they move the difference, although they do.
     pub too_few_draws: bool,
     /// The ratio over all draws, the comparison itself among them, on the same jobs; null for fewer than three, or if no draw changes a time.
     pub over_draws: Option<OverDraws>,
-    /// Whether the sample has the sign of the whole.
+    /// True if the sample has the sign of the whole.
     pub sample_agrees: bool,
     /// How far it can be trusted: `measured` only if no variant turns it, and nothing that is open decides how large the difference is.
     pub grade: Grade,
@@ -492,7 +492,7 @@ impl Sign {
         Fact::new(SIGN, self.grade, self.says.clone()).with_remedy(remedy)
     }
 
-    /// Whether a variant turns it, and the difference is not small both with and without that variant.
+    /// True if a variant turns it, and the difference is not small both with and without that variant.
     fn is_turned_far(&self) -> bool {
         let is_large = |ratio: f64| (ratio - 1.0).abs() >= LEAST;
         self.turned_by.iter().any(|variant| is_large(variant.ratio) || is_large(self.ratio))
@@ -506,7 +506,7 @@ impl Sign {
         if least == most { format!("{least} in each") } else { format!("{least} to {most}") }
     }
 
-    /// Whether the policy has the mean of the baseline, also in every variant; `of` is the list of variants.
+    /// True if the policy has the mean of the baseline, also in every variant; `of` is the list of variants.
     fn is_alike(&self, of: &Variants) -> bool {
         let is_tested = self.sample_agrees && of.not_tried.is_empty();
         is_tested && self.turned_by.is_empty() && Side::of(self.ratio) == Side::Alike
@@ -559,7 +559,7 @@ fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
     steps.into_values().sum()
 }
 
-/// Whether only draws were varied, in fewer variants than [`LEAST_DRAWS`], and they move a difference by a share of it that shows.
+/// True if only draws were varied, in fewer variants than [`LEAST_DRAWS`], and they move a difference by a share of it that shows.
 fn are_too_few_draws(variants: &[InVariant], ratio: f64) -> bool {
     let moves = |variant: &InVariant| (variant.ratio - ratio).abs() > OF_DRAWS * (ratio - 1.0).abs();
     !variants.is_empty()

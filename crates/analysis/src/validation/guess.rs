@@ -33,12 +33,12 @@ impl Guess {
         self.probabilities.iter().enumerate().fold(0, better)
     }
 
-    /// Whether the trace says the candidates apart at all.
+    /// True if the trace says the candidates apart at all.
     pub fn can_tell(&self) -> bool {
         self.distinguishing_jobs > 0
     }
 
-    /// Whether it points clearly at one.
+    /// True if it points clearly at one.
     pub fn is_clear(&self) -> bool {
         self.can_tell() && self.probabilities.iter().any(|&probability| probability >= LIKELY)
     }

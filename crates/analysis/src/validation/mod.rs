@@ -162,7 +162,7 @@ impl Validation {
 pub struct Skip(pub Vec<String>);
 
 impl Skip {
-    /// Whether a job is left out.
+    /// True if a job is left out.
     pub fn has(&self, job: &JobMetrics) -> bool {
         let is_meant = |pattern: &String, text: &str| match pattern.strip_suffix('*') {
             Some(start) => text.starts_with(start),

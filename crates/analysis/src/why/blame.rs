@@ -56,7 +56,7 @@ impl<J> Holder<J> {
 pub(super) struct Kind {
     pub(super) phase: Phase,
     pub(super) reason: Reason,
-    /// Whether some of the job ran meanwhile.
+    /// True if some of the job ran meanwhile.
     pub(super) partly: bool,
 }
 

@@ -198,7 +198,7 @@ pub struct Side<'a> {
     pub label: &'a str,
     /// As [`Why::has_reasons`].
     pub has_reasons: bool,
-    /// Whether it is what really ran. The difference of its replay from it is then the error of the model: nobody gains or loses, and
+    /// True if it is what really ran. The difference of its replay from it is then the error of the model: nobody gains or loses, and
     /// phases that a log does not know are not compared.
     pub is_observed: bool,
     /// As [`Why::system`].

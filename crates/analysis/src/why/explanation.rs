@@ -47,7 +47,7 @@ pub struct Explanation {
     pub system: System,
     /// What is explained.
     pub about: About,
-    /// Whether the run has the reasons for which the policy passed over jobs. Without its reasons, all that waits is said to wait for a slot.
+    /// True if the run has the reasons for which the policy passed over jobs. Without its reasons, all that waits is said to wait for a slot.
     pub has_reasons: bool,
     /// How many jobs there are whose completion time is known.
     pub jobs: u64,
@@ -76,7 +76,7 @@ pub struct PhaseTime {
     pub phase: Phase,
     /// The reason that the policy gave; `none` if it gave none.
     pub reason: Reason,
-    /// Whether other tasks of the job ran meanwhile.
+    /// True if other tasks of the job ran meanwhile.
     pub while_running: bool,
     /// The time, ms.
     pub ms: i64,
@@ -91,7 +91,7 @@ pub struct BlameRow {
     pub phase: Phase,
     /// The reason that the policy gave.
     pub reason: Reason,
-    /// Whether other tasks of the job ran meanwhile.
+    /// True if other tasks of the job ran meanwhile.
     pub while_running: bool,
     /// `job`, `idle` (what was waited for was free, or its machine was lost) or `rule` (the policy or Hadoop holds the job back).
     pub holder: &'static str,
@@ -134,7 +134,7 @@ pub struct TimelineRow {
     pub phase: Phase,
     /// The reason that the policy gave.
     pub reason: Reason,
-    /// Whether other tasks of the job ran meanwhile.
+    /// True if other tasks of the job ran meanwhile.
     pub while_running: bool,
 }
 
@@ -147,7 +147,7 @@ pub struct CsvRow {
     pub phase: &'static str,
     /// The reason that the policy gave.
     pub reason: &'static str,
-    /// Whether other tasks of the job ran meanwhile.
+    /// True if other tasks of the job ran meanwhile.
     pub while_running: bool,
     /// Who is to blame, as in [`BlameRow::holder`]; empty for a phase that is no wait.
     pub holder: &'static str,

@@ -74,9 +74,9 @@ pub(super) struct Held {
     /// The place of what it holds in the list of amounts.
     pub(super) amounts: u32,
     pub(super) kind: TaskKind,
-    /// Whether its task had been tried before.
+    /// True if its task had been tried before.
     pub(super) again: bool,
-    /// Whether its machine was lost.
+    /// True if its machine was lost.
     pub(super) lost: bool,
     /// Since when it had waited; the least time if that is not known.
     pub(super) since: i64,
@@ -103,7 +103,7 @@ pub struct Why {
     pub label: String,
     /// Its jobs, in the order of their table. Only what the table itself has is filled in.
     pub jobs: JobList,
-    /// Whether it has the reasons for which the policy passed over jobs.
+    /// True if it has the reasons for which the policy passed over jobs.
     pub has_reasons: bool,
     /// Values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
@@ -129,7 +129,7 @@ pub struct Why {
     /// Why jobs waited last, as the log says it, by row.
     pub(super) logged_reasons: BTreeMap<u32, Arc<str>>,
     pub(super) in_containers: bool,
-    /// Whether the sizes of containers are known.
+    /// True if the sizes of containers are known.
     are_sized: bool,
     /// The jobs with an attempt of which the log does not say when it ran.
     untimed: HashSet<u32>,
@@ -218,7 +218,7 @@ impl Why {
         Ok(())
     }
 
-    /// Whether the job in that row was submitted in the part of the time that is looked at.
+    /// True if the job in that row was submitted in the part of the time that is looked at.
     pub(super) fn is_in_window(&self, row: usize) -> bool {
         let submit = self.jobs.get(row).and_then(|job| job.submit);
         self.window.is_none_or(|window| submit.is_some_and(|submit| (window.from..window.to).contains(&submit)))
@@ -241,7 +241,7 @@ impl Why {
         slice(&self.attempts, &self.first_attempt, job)
     }
 
-    /// Whether a job has an attempt of which the log does not say when it ran.
+    /// True if a job has an attempt of which the log does not say when it ran.
     pub(super) fn is_untimed(&self, job: usize) -> bool {
         u32::try_from(job).is_ok_and(|job| self.untimed.contains(&job))
     }
@@ -262,7 +262,7 @@ impl Why {
         }
     }
 
-    /// Whether there are several users or queues.
+    /// True if there are several users or queues.
     pub(super) fn has_several(&self, by: By) -> bool {
         match by {
             By::Job => self.jobs.len() > 1,
@@ -419,7 +419,7 @@ fn first_rows(numbers: &[u32]) -> Vec<u32> {
     firsts
 }
 
-/// Whether a replay ran on containers: then its cluster has slots and memory.
+/// True if a replay ran on containers: then its cluster has slots and memory.
 pub(super) fn is_of_containers(info: &RunInfo) -> bool {
     info.system == System::Yarn
 }

@@ -121,7 +121,7 @@ impl Phase {
         }
     }
 
-    /// Whether the job did nothing that counts, and somebody or some rule is to blame.
+    /// True if the job did nothing that counts, and somebody or some rule is to blame.
     pub fn is_wait(self) -> bool {
         !matches!(self, Self::Lost | Self::Running | Self::Shuffling | Self::Unknown)
     }

@@ -38,7 +38,7 @@ pub(super) struct Stretch {
     pub(super) from: i64,
     pub(super) to: i64,
     pub(super) phase: Phase,
-    /// Whether some of the job ran meanwhile.
+    /// True if some of the job ran meanwhile.
     pub(super) partly: bool,
     pub(super) reason: Reason,
     pub(super) scope: Scope,

@@ -353,12 +353,12 @@ impl<'a> Most<'a> {
         self.found.get(MOST_NAMED - 1).map_or(0, |least| least.0)
     }
 
-    /// Whether somebody who held so much at once, and over all its time, may be among them.
+    /// True if somebody who held so much at once, and over all its time, may be among them.
     fn may_change(&self, peak: u128, area: u128) -> bool {
         area.min(peak.saturating_mul(self.waited)) > self.least()
     }
 
-    /// Whether nobody can displace one of them who comes later and holds no more than this at once.
+    /// True if nobody can displace one of them who comes later and holds no more than this at once.
     fn is_settled(&self, peak: u128) -> bool {
         !self.may_change(peak, u128::MAX)
     }

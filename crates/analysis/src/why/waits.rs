@@ -37,7 +37,7 @@ impl Why {
         waits
     }
 
-    /// Whether its jobs ran in containers.
+    /// True if its jobs ran in containers.
     pub(crate) fn is_in_containers(&self) -> bool {
         self.in_containers
     }

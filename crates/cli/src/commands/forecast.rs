@@ -274,11 +274,12 @@ fn tested_in_words(report: &Report) -> Text {
     ];
     let heading = ["intervals", "starts", "in 50 %", "in 80 %", "in 95 %", "pinball loss", "CRPS", "median error"];
     let scores = table(&heading, rows.into_iter().flatten().collect(), 1..heading.len());
-    let other = |own: &Beside| {
-        let times = own
-            .times
-            .map_or_else(|| UNKNOWN.to_owned(), |own| format!("{:.2} [{:.2}, {:.2}]", own.value, own.low, own.high));
-        vec![own.name.clone(), count(own.rows), percent(own.within), duration(own.pinball_ms), times]
+    let other = |beside: &Beside| {
+        let times = beside.times.map_or_else(
+            || UNKNOWN.to_owned(),
+            |time| format!("{:.2} [{:.2}, {:.2}]", time.value, time.low, time.high),
+        );
+        vec![beside.name.clone(), count(beside.rows), percent(beside.within), duration(beside.pinball_ms), times]
     };
     let rows = report.baselines.iter().chain(&report.others).map(other).collect();
     let heading = ["on the same moments", "starts", "in 80 %", "pinball loss", "times the loss"];
@@ -297,17 +298,17 @@ fn classes(report: &Report) -> Text {
 }
 
 /// The forecasts of waiting jobs.
-fn in_words(own: &Answer, zone: Option<Zone>) -> Text {
+fn in_words(answer: &Answer, zone: Option<Zone>) -> Text {
     let head = format!(
         "\nAt {}: {} jobs run, {} wait, {} are held or wait for other things. {} futures.{}\n",
-        zone.map_or_else(|| format!("{} ms", own.at), |zone| zone.show(own.at)),
-        count(own.running),
-        count(own.waiting),
-        count(own.held),
-        own.draws,
-        if own.corrected { " Intervals are corrected by the back-test." } else { "" }
+        zone.map_or_else(|| format!("{} ms", answer.at), |zone| zone.show(answer.at)),
+        count(answer.running),
+        count(answer.waiting),
+        count(answer.held),
+        answer.draws,
+        if answer.corrected { " Intervals are corrected by the back-test." } else { "" }
     );
-    let after = |at: i64| duration(Some((at - own.at) as f64));
+    let after = |at: i64| duration(Some((at - answer.at) as f64));
     let job =
         |job: &JobAnswer| {
             let [low, median, high] = job.start;
@@ -323,10 +324,10 @@ fn in_words(own: &Answer, zone: Option<Zone>) -> Text {
     let heading =
         ["job", "queue", "starts in (10 %)", "median", "90 %", "median start", "by then", "waits for the end of"];
     let mut text = Text::from(head);
-    if !own.jobs.is_empty() {
-        text = text + table(&heading, own.jobs.iter().map(job).collect(), 2..5);
+    if !answer.jobs.is_empty() {
+        text = text + table(&heading, answer.jobs.iter().map(job).collect(), 2..5);
     }
-    for job in &own.jobs {
+    for job in &answer.jobs {
         if let Some(other) = job.what_if {
             text = text + &what_if(job, other);
         }
@@ -335,11 +336,11 @@ fn in_words(own: &Answer, zone: Option<Zone>) -> Text {
         let [low, median, high] = group.wait_ms.map(|wait| duration(Some(wait as f64)));
         vec![group.queue.clone(), group.size.to_owned(), low, median, high, group.like.clone()]
     };
-    if own.groups.is_empty() {
+    if answer.groups.is_empty() {
         return text;
     }
     let heading = ["submitted now: queue", "size", "waits (10 %)", "median", "90 %", "like job"];
-    text + "\n" + table(&heading, own.groups.iter().map(group).collect(), 2..5)
+    text + "\n" + table(&heading, answer.groups.iter().map(group).collect(), 2..5)
 }
 
 /// What another limit changes.

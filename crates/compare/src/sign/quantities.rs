@@ -42,12 +42,12 @@ pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
     all.iter().map(of).collect()
 }
 
-/// Whether a job counts, by the rule of all commands.
+/// True if a job counts, by the rule of all commands.
 fn counts(times: &JobTimes, of: &Timed) -> bool {
     judged(times, of).is_among(Who::Ended)
 }
 
-/// Whether its waiting counts.
+/// True if its waiting counts.
 fn started(times: &JobTimes, of: &Timed) -> bool {
     judged(times, of).is_among(Who::Started)
 }

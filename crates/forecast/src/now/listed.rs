@@ -41,7 +41,7 @@ const OTHER_REASONS: [&str; 9] =
     ["Dependency", "BeginTime", "Held", "QOS", "Assoc", "MaxJobs", "MaxCpu", "JobArrayTaskLimit", "Licenses"];
 
 impl Listed {
-    /// Whether it waits for something else than machines.
+    /// True if it waits for something else than machines.
     fn is_held(&self) -> bool {
         OTHER_REASONS.iter().any(|part| self.reason.contains(part)) || self.priority == Some(0)
     }
@@ -87,7 +87,7 @@ impl Listed {
         let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let cpus = self.cpus.or(self.machines).unwrap_or(1).max(1);
         // A job for whole machines is one task on each; any other is as many tasks as processors, wherever there is room.
-        let (instances, each) = match self.machines.filter(|own| *own > 0 && self.exclusive) {
+        let (instances, each) = match self.machines.filter(|machine| *machine > 0 && self.exclusive) {
             Some(machines) => (machines, CORE * (cpus / machines).max(1)),
             None => (cpus, CORE),
         };

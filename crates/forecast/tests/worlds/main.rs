@@ -36,8 +36,8 @@ fn a_wrong_scheduler_is_said() {
     let prepared = prepared(&trace, &["easy", "batch-fifo"]);
     let of = |place: usize| test(prepared.model(place, few()).unwrap(), 40, threads("2"));
     let (right, wrong) = (of(0), of(1));
-    let report = |own: &Backtest, other: &Backtest, labels: [&str; 2]| {
-        Report::of(labels[0], own, &[(labels[1].to_owned(), other.clone())], prepared.past(), 1)
+    let report = |backtest: &Backtest, other: &Backtest, labels: [&str; 2]| {
+        Report::of(labels[0], backtest, &[(labels[1].to_owned(), other.clone())], prepared.past(), 1)
     };
     let (own, other) = (report(&right, &wrong, ["easy", "batch-fifo"]), report(&wrong, &right, ["batch-fifo", "easy"]));
     let covered = |report: &Report| report.coverage["raw"]["80"];

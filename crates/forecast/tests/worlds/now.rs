@@ -14,15 +14,20 @@ const AT: i64 = 1_767_600_000_000;
 
 /// What is known of each job: its id, start, limit (minutes), processors, machines, and whether it may start.
 fn said_by(now: &Now) -> Vec<(&str, Option<i64>, Option<i64>, Option<i64>, Option<i64>, bool)> {
-    let of = |own: &JobRecord| {
-        let task = &own.tasks[0].task;
-        (task.start.map(|at| AT - at), own.job.requested_time.map(|ms| ms / MINUTE), task.instances, task.machines)
+    let of = |job_record: &JobRecord| {
+        let task = &job_record.tasks[0].task;
+        (
+            task.start.map(|at| AT - at),
+            job_record.job.requested_time.map(|ms| ms / MINUTE),
+            task.instances,
+            task.machines,
+        )
     };
     now.jobs
         .iter()
-        .map(|own| {
-            let (start, limit, cpus, machines) = of(own);
-            (own.job.job_id.as_str(), start, limit, cpus, machines, own.job.eligible.is_none())
+        .map(|job| {
+            let (start, limit, cpus, machines) = of(job);
+            (job.job.job_id.as_str(), start, limit, cpus, machines, job.job.eligible.is_none())
         })
         .collect()
 }
@@ -38,7 +43,7 @@ fn is_the_list(now: &Now) {
     ];
     assert_eq!(said_by(now), expected);
     assert_eq!(now.at, Some(AT));
-    assert!(now.jobs[..3].iter().all(|own| own.job.user.as_deref() == Some("ann")));
+    assert!(now.jobs[..3].iter().all(|job| job.job.user.as_deref() == Some("ann")));
 }
 
 #[test]

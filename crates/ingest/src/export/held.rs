@@ -7,7 +7,7 @@ use resched_tables::model::{AttemptRow, JobRecord, JobRow, TaskKind, TaskRecord}
 /// A processor, in thousandths.
 pub(super) const PROCESSOR: i64 = 1_000;
 
-/// Whether a task is work of its job, and not its application master.
+/// True if a task is work of its job, and not its application master.
 pub(super) fn is_work(task: &TaskRecord) -> bool {
     task.task.kind != TaskKind::Master
 }
@@ -18,7 +18,7 @@ pub(super) fn asked(job: &JobRow) -> Option<i64> {
     job.requested_containers?.checked_mul(each)
 }
 
-/// Whether a job was in such a log.
+/// True if a job was in such a log.
 pub(super) fn is_own(job: &JobRow) -> bool {
     job.framework.as_deref() == Some(FRAMEWORK)
 }

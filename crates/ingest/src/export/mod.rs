@@ -56,7 +56,7 @@ impl Target {
         })
     }
 
-    /// Whether it is a folder of files, and not one file.
+    /// True if it is a folder of files, and not one file.
     pub fn is_folder(&self) -> bool {
         matches!(self.write, Write::Folder(..))
     }

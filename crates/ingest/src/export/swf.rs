@@ -117,7 +117,7 @@ impl Numbering {
     }
 }
 
-/// Whether a name stands for itself: a number as the format reads and writes it.
+/// True if a name stands for itself: a number as the format reads and writes it.
 fn is_number(name: &str) -> bool {
     name.parse().is_ok_and(|number: u32| number.to_string() == name)
 }
@@ -134,7 +134,7 @@ struct Names {
     unix_start: Option<i64>,
     /// What is subtracted from times, ms.
     zero: i64,
-    /// Whether the waits took place: those of a trace whose times a rule made did not.
+    /// True if the waits took place: those of a trace whose times a rule made did not.
     has_waits: bool,
     further: Further,
 }
@@ -227,7 +227,7 @@ impl Further {
         Self { fields: names.map(|name| (name.replace(['\n', '\r'], " "), Meaning::of(name))).collect() }
     }
 
-    /// Whether a field holds this.
+    /// True if a field holds this.
     fn has(&self, meaning: Meaning) -> bool {
         self.fields.iter().any(|(_, known)| *known == meaning)
     }

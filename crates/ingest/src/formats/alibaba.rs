@@ -160,7 +160,7 @@ pub(super) struct TaskName {
     pub(super) kind: TaskKind,
     pub(super) stage: Option<String>,
     pub(super) depends_on: Vec<String>,
-    /// Whether the list of stages that it depends on was cut.
+    /// True if the list of stages that it depends on was cut.
     pub(super) cut: bool,
 }
 

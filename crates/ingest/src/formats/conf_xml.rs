@@ -56,7 +56,7 @@ pub struct JobConf {
     pub version: Option<String>,
 }
 
-/// Whether a file of this name is a job's conf: `…_conf.xml`, which may have one more extension (`.gz`).
+/// True if a file of this name is a job's conf: `…_conf.xml`, which may have one more extension (`.gz`).
 pub fn is_conf_name(name: &str) -> bool {
     name.rsplit_once("_conf.xml").is_some_and(|(_, extension)| {
         extension.is_empty()

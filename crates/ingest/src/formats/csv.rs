@@ -112,7 +112,7 @@ impl<'t> Record<'t> {
         scaled(std::str::from_utf8(self.field(number)).ok()?, unit)
     }
 
-    /// Whether it names the columns: no field is a number, and not all are empty.
+    /// True if it names the columns: no field is a number, and not all are empty.
     pub(super) fn is_header(&self) -> bool {
         let mut fields = (0..self.len()).map(|number| self.field(number));
         let is_name = |field: &[u8]| {
@@ -166,7 +166,7 @@ pub(super) fn table_of(head: &[u8], tables: &[(&'static str, Is)]) -> Option<&'s
     tables.iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| *table)
 }
 
-/// Whether `is` holds for most of the first records. The first one may name the columns, and the last may be cut.
+/// True if `is` holds for most of the first records. The first one may name the columns, and the last may be cut.
 pub(super) fn mostly(head: &[u8], is: impl Fn(&Record<'_>) -> bool) -> bool {
     let whole = head.iter().rposition(|byte| *byte == b'\n').and_then(|end| head.get(..=end)).unwrap_or(head);
     let mut input = whole;

@@ -19,15 +19,15 @@ pub struct Format {
     pub time_zero: Option<TimeZero>,
     /// What ran its jobs; `None` if only the content of a file says it ([`Sink::system`]).
     pub system: Option<System>,
-    /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
+    /// True if its jobs come with their tasks. Otherwise the tasks are made on ingest.
     pub has_tasks: bool,
     /// The name of the formats whose files may be of one cluster, and of the folder of their trace: its own, or `hadoop`.
     pub group: &'static str,
-    /// Whether a file is a whole trace, so that another file of the format is another cluster.
+    /// True if a file is a whole trace, so that another file of the format is another cluster.
     pub is_whole: bool,
-    /// Whether the times of a task stand in for those of its attempts where these have none.
+    /// True if the times of a task stand in for those of its attempts where these have none.
     pub has_times_of_tasks: bool,
-    /// Whether a job id that occurs again in the same file is another job (a folded trace, `docs/formats/rumen.md`).
+    /// True if a job id that occurs again in the same file is another job (a folded trace, `docs/formats/rumen.md`).
     /// Otherwise it is the same history twice.
     pub folded: bool,
     /// What its columns are read from. Empty if that differs from file to file: then the reader says it ([`Sink::filled_from`]).

@@ -180,7 +180,7 @@ pub(super) fn ms(micros: i64) -> i64 {
 pub(super) struct Assembler {
     /// Maps the source's priorities to ours.
     priority: fn(i64) -> Priority,
-    /// Whether the source keeps events of one time in order.
+    /// True if the source keeps events of one time in order.
     ordered: bool,
     job: Job,
     task: Task,
@@ -207,7 +207,7 @@ struct Task {
     pending: Option<i64>,
     running: Option<AttemptRow>,
     attempts: i64,
-    /// Whether it has had an event.
+    /// True if it has had an event.
     seen: bool,
 }
 

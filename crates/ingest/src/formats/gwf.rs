@@ -144,7 +144,7 @@ fn what_is_wrong(line: &str) -> String {
     }
 }
 
-/// Whether it may be a part of an id. `~` marks ids that are given here, to jobs whose id another one has.
+/// True if it may be a part of an id. `~` marks ids that are given here, to jobs whose id another one has.
 fn is_part_of_id(text: &str) -> bool {
     !text.is_empty() && !text.contains('~')
 }

@@ -352,7 +352,7 @@ const fn marks(bytes: &[u8]) -> [bool; 256] {
     marks
 }
 
-/// Whether a value must follow this byte.
+/// True if a value must follow this byte.
 fn expects_value(byte: u8) -> bool {
     matches!(byte, b':' | b',' | b'[')
 }

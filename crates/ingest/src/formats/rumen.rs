@@ -91,7 +91,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Whether it stands for the application masters of its job.
+    /// True if it stands for the application masters of its job.
     fn is_master(&self) -> bool {
         self.task_type.as_ref().is_some_and(|kind| kind.as_str() == "MASTER")
     }
@@ -264,7 +264,7 @@ fn record(text: &str, sink: &mut dyn Sink) -> Result<JobRecord, String> {
     Ok(Reading::of(&job, sink).record(job))
 }
 
-/// Whether the text of a job has more parts than any real one.
+/// True if the text of a job has more parts than any real one.
 fn is_bloated(text: &[u8]) -> bool {
     let count = |mark: u8| text.iter().filter(|&&byte| byte == mark).count();
     let more_than = |most: usize, mark: u8| text.len() > most && count(mark) > most;
@@ -275,7 +275,7 @@ fn is_bloated(text: &[u8]) -> bool {
 struct Reading<'s> {
     sink: &'s mut dyn Sink,
     job_id: String,
-    /// Whether a time of 0 is a real time. In a job that was submitted later, 0 stands for unknown.
+    /// True if a time of 0 is a real time. In a job that was submitted later, 0 stands for unknown.
     zero_is_a_time: bool,
     counters: Vec<CounterRow>,
 }

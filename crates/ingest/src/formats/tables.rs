@@ -61,7 +61,7 @@ pub struct Machine {
     pub rack: Option<String>,
     /// Its time, ms; `None` if it was before the trace.
     pub time: Option<i64>,
-    /// Whether the machine left; otherwise it joined or changed.
+    /// True if the machine left; otherwise it joined or changed.
     pub left: bool,
     /// Processor it offers, in thousandths of a core or of the source's unit.
     pub cpu: Option<i64>,

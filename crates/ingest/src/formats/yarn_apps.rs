@@ -243,7 +243,7 @@ fn give(summary: Option<String>, take: &mut Take<'_>, sink: &mut dyn Sink) -> Re
     }
 }
 
-/// Whether a line is the first of a record of a log: it starts with a date.
+/// True if a line is the first of a record of a log: it starts with a date.
 fn begins_record(line: &str) -> bool {
     let shape = line.bytes().take(10).map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
     shape.eq(*b"0000-00-00")

@@ -49,7 +49,7 @@ struct State {
     begun: bool,
     /// Its last offer; `None` while it is away.
     present: Option<Machine>,
-    /// Whether it had an event before.
+    /// True if it had an event before.
     known: bool,
     /// The times of the jobs of the trace.
     times: Times,

@@ -63,7 +63,7 @@ impl Done {
         marker::decode(&bytes, &LAYOUT).map_err(unusable)
     }
 
-    /// Whether the part is there and all its files are as they were written.
+    /// True if the part is there and all its files are as they were written.
     fn is_whole(part: &Path) -> bool {
         Self::read(part).is_ok_and(|done| done.files.iter().all(|(name, entry)| entry.is_content_of(&part.join(name))))
     }

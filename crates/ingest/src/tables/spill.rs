@@ -205,7 +205,7 @@ impl Index {
         self.reports().flat_map(|report| &report.blocks).map(|block| u64::from(block.stored)).sum()
     }
 
-    /// Whether there are facts about machines.
+    /// True if there are facts about machines.
     pub(super) fn has_machines(&self, plan: &Plan) -> bool {
         self.reports().flat_map(|report| &report.blocks).any(|block| block.partition == plan.partitions())
     }
@@ -264,7 +264,7 @@ fn read_report(path: &Path) -> Result<Report, Error> {
     postcard::from_bytes(&report).map_err(|_| damaged())
 }
 
-/// Whether the file is as it was written.
+/// True if the file is as it was written.
 pub(super) fn is_whole(path: &Path) -> bool {
     let check = || -> std::io::Result<bool> {
         let mut file = File::open(path)?;

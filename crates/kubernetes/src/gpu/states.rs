@@ -48,7 +48,7 @@ impl States {
         place
     }
 
-    /// Whether so many states are known that the caller shall forget their numbers.
+    /// True if so many states are known that the caller shall forget their numbers.
     pub(super) fn forget(&mut self) -> bool {
         let full = self.states.len() >= MOST_STATES;
         if full {

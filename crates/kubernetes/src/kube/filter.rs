@@ -43,7 +43,7 @@ impl Change {
         kind.amounts.requests.iter().filter(short).map(|&(resource, _)| resource)
     }
 
-    /// Whether the node has as many pods as it takes.
+    /// True if the node has as many pods as it takes.
     pub(super) fn lacks_place(&self, nodes: &Nodes, node: NodeId) -> bool {
         let pods = i64::try_from(nodes.pods[node.place()].len()).unwrap_or(i64::MAX);
         pods + self.pods >= i64::try_from(nodes.most_pods[node.place()]).unwrap_or(i64::MAX)
@@ -54,7 +54,7 @@ impl Change {
     }
 }
 
-/// Whether there is room for one more pod of this kind.
+/// True if there is room for one more pod of this kind.
 pub(super) fn has_room(nodes: &Nodes, node: NodeId, kind: &Kind) -> bool {
     nodes.pods[node.place()].len() < nodes.most_pods[node.place()]
         && kind
@@ -69,7 +69,7 @@ pub(super) fn has_room_after(nodes: &Nodes, node: NodeId, kind: &Kind, change: &
     !change.lacks_place(nodes, node) && change.short(nodes, node, kind).next().is_none()
 }
 
-/// Whether the node could hold such a pod if it were empty.
+/// True if the node could hold such a pod if it were empty.
 pub(super) fn could_hold(nodes: &Nodes, node: NodeId, kind: &Kind) -> bool {
     kind.amounts.requests.iter().all(|&(resource, amount)| amount <= nodes.capacity(node, resource))
 }

@@ -63,9 +63,9 @@ pub struct Profile {
     pub first_back_off: i64,
     /// How long a pod backs off at most, in ms.
     pub longest_back_off: i64,
-    /// Whether pods preempt others.
+    /// True if pods preempt others.
     pub preemption: bool,
-    /// Whether a pod looks for victims again at each attempt, while earlier ones are in their grace period on the node that is
+    /// True if a pod looks for victims again at each attempt, while earlier ones are in their grace period on the node that is
     /// promised to it. The recorded decisions of 1.34.1 do; its documentation says that it waits.
     pub preempts_again: bool,
 }

@@ -384,7 +384,7 @@ impl Scheduler {
         Decision::Failed { pod: id, nominated: self.pods[id.place()].nominated }
     }
 
-    /// Whether less important pods are in their grace period on the node that is promised to this one.
+    /// True if less important pods are in their grace period on the node that is promised to this one.
     fn victims_are_ending(&self, id: PodId) -> bool {
         let pod = &self.pods[id.place()];
         let ending = |other: &PodId| {
@@ -434,7 +434,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether there was a promise.
+    /// True if there was a promise.
     fn forget_promise(&mut self, pod: PodId) -> bool {
         let Some(node) = self.pods[pod.place()].nominated.take() else { return false };
         self.nodes.nominated[node.place()].retain(|other| *other != pod);
@@ -483,7 +483,7 @@ impl Scheduler {
         });
     }
 
-    /// Whether a new node may help a waiting pod: any filter that refused it before would let it pass here.
+    /// True if a new node may help a waiting pod: any filter that refused it before would let it pass here.
     fn node_helps(&self, pod: PodId, node: NodeId) -> bool {
         let kind = &self.kinds[self.pods[pod.place()].kind.place()];
         let causes = self.causes[pod.place()];
@@ -493,7 +493,7 @@ impl Scheduler {
     }
 }
 
-/// Whether `pod` fits on `node` beside what is promised there.
+/// True if `pod` fits on `node` beside what is promised there.
 fn fits(nodes: &Nodes, pods: &[Pod], kinds: &[Kind], change: &mut Change, pod: PodId, node: NodeId) -> bool {
     let kind = filter::kind_of(kinds, pods[pod.place()].kind);
     if !filter::has_room(nodes, node, kind) {

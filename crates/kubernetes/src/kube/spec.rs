@@ -59,7 +59,7 @@ pub enum Operator {
 pub struct Requirement {
     /// The label; `metadata.name` with `of_name` stands for the name of the node.
     pub key: String,
-    /// Whether this is a condition on the name of the node (`matchFields`).
+    /// True if this is a condition on the name of the node (`matchFields`).
     pub of_name: bool,
     /// How it looks at the label.
     pub operator: Operator,

@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) id: u32,
     pub(crate) queue: u32,
     pub(crate) nomination: Arc<Nomination>,
-    /// Whether the memory of flavours was out of date.
+    /// True if the memory of flavours was out of date.
     pub(crate) outdated: bool,
     pub(crate) outcome: Outcome,
 }
@@ -176,7 +176,7 @@ impl Kueue {
         true
     }
 
-    /// Whether an entry fits without its victims and those of the cycle.
+    /// True if an entry fits without its victims and those of the cycle.
     fn still_fits(&mut self, round: &Round, at: usize) -> bool {
         let entry = &round.entries[at];
         let targets = entry.nomination.targets.iter().map(|target| target.workload);

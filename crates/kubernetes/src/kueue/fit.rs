@@ -3,7 +3,7 @@
 use super::model::{Expression, Flavor, Operator, Taint, Toleration};
 use super::workload::PodSet;
 
-/// Whether pods of `set` can run on nodes of `flavor`. Only labels that the flavour has are compared.
+/// True if pods of `set` can run on nodes of `flavor`. Only labels that the flavour has are compared.
 pub(crate) fn possible(set: &PodSet, flavor: &Flavor) -> bool {
     flavor.taints.iter().all(|taint| tolerated(taint, set, flavor)) && selected(set, flavor) && liked(set, flavor)
 }

@@ -28,7 +28,7 @@ impl Judgement {
     const WORST: Self = Self { grade: Grade::NoFit, level: u32::MAX };
     const BEST: Self = Self { grade: Grade::Fit, level: 0 };
 
-    /// Whether it is to be preferred to `other`. No candidates is below all that can work.
+    /// True if it is to be preferred to `other`. No candidates is below all that can work.
     fn better(self, other: Self, fungibility: Fungibility) -> bool {
         if self.grade == Grade::NoFit || other.grade == Grade::NoFit {
             return self.grade != Grade::NoFit;
@@ -46,7 +46,7 @@ impl Judgement {
         self.level < other.level
     }
 
-    /// Whether the search ends here.
+    /// True if the search ends here.
     fn stops(self, fungibility: Fungibility) -> bool {
         let preempting = matches!(self.grade, Grade::Preempt | Grade::Reclaim);
         (self.grade == Grade::Fit || preempting)

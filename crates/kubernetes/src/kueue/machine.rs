@@ -19,7 +19,7 @@ pub(crate) struct Tree {
     pub(crate) root: usize,
     /// Grows with each change to what is admitted.
     pub(crate) version: u64,
-    /// Whether the next cycle would change nothing here.
+    /// True if the next cycle would change nothing here.
     pub(crate) quiet: bool,
     /// The sum over the entries of its last cycle.
     pub(crate) outcome: u64,

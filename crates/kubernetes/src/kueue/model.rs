@@ -34,7 +34,7 @@ pub struct Settings {
     pub fair_sharing: Option<FairSharing>,
     /// The time between a call that frees something and the wake-up of the parked workloads, milliseconds. 1,000 in reality.
     pub requeue_ms: i64,
-    /// Whether a resource that a queue does not cover is ignored (`quotaCheckStrategy: IgnoreUndeclared`).
+    /// True if a resource that a queue does not cover is ignored (`quotaCheckStrategy: IgnoreUndeclared`).
     pub ignore_undeclared: bool,
     /// Keys the draws: entries of one cycle that are equal in all, sibling cohorts of equal share.
     pub seed: u64,
@@ -51,7 +51,7 @@ impl Default for Settings {
 pub struct FairSharing {
     /// The strategy tried first.
     pub first: Strategy,
-    /// Whether [`Strategy::InitialShare`] is tried after it.
+    /// True if [`Strategy::InitialShare`] is tried after it.
     pub then_initial: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct Taint {
 pub struct Toleration {
     /// The key; empty with `exists` tolerates everything.
     pub key: String,
-    /// Whether any value will do (`operator: Exists`).
+    /// True if any value will do (`operator: Exists`).
     pub exists: bool,
     /// The value (`operator: Equal`).
     pub value: String,
@@ -142,7 +142,7 @@ pub struct Queue {
     pub name: String,
     /// Its cohort, a number in [`Model::cohorts`]; without one it is a tree of its own.
     pub cohort: Option<u32>,
-    /// Whether its head blocks it (`StrictFIFO`).
+    /// True if its head blocks it (`StrictFIFO`).
     pub strict: bool,
     /// Whom its workloads may preempt.
     pub preemption: Preemption,

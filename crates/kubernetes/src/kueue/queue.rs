@@ -25,7 +25,7 @@ pub(crate) struct Part {
 /// A pod set as its queue sees it.
 #[derive(Debug)]
 pub(crate) struct SetShape {
-    /// Whether it asks for a resource that the queue does not cover.
+    /// True if it asks for a resource that the queue does not cover.
     pub(crate) undeclared: bool,
     pub(crate) parts: Vec<Part>,
 }

@@ -186,7 +186,7 @@ impl Quotas {
         (self.kept[at] - self.usage[at]).max(0)
     }
 
-    /// Whether a node stays within its quota with `more` on top.
+    /// True if a node stays within its quota with `more` on top.
     pub(crate) fn within(&self, node: usize, cell: u32, more: i64) -> bool {
         let at = self.at(node, cell);
         self.usage[at] + more <= self.subtree[at]

@@ -41,7 +41,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Whether flavours are left to try.
+    /// True if flavours are left to try.
     pub(crate) fn pending(&self) -> bool {
         self.next.iter().any(|&next| next != 0)
     }

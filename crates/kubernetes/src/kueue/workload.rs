@@ -17,7 +17,7 @@ pub struct Submission {
     pub created: i64,
     /// Decides between equals, as the UID does. Random in reality: draw it by a seed of yours, or count up for the order of submission.
     pub uid: u64,
-    /// Whether the queue's namespace selector matches its namespace.
+    /// True if the queue's namespace selector matches its namespace.
     pub namespace_matches: bool,
     /// Its pod sets, in their order.
     pub pod_sets: Vec<PodSet>,

@@ -15,7 +15,7 @@ pub struct ClusterQueue {
     pub place: Place,
     /// Its cohort (`cohortName`; `cohort` in v1beta1).
     pub cohort: Option<String>,
-    /// Whether it is `StrictFIFO`.
+    /// True if it is `StrictFIFO`.
     pub strict: bool,
     /// The namespaces it takes; none if it has no selector.
     pub namespaces: Option<Selector>,

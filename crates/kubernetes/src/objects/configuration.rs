@@ -9,7 +9,7 @@ use crate::kueue::{FairSharing, Strategy};
 pub struct Configuration {
     /// Fair sharing, if it is on.
     pub fair_sharing: Option<FairSharing>,
-    /// Whether a resource that a queue does not cover is ignored (`quotaCheckStrategy: IgnoreUndeclared`).
+    /// True if a resource that a queue does not cover is ignored (`quotaCheckStrategy: IgnoreUndeclared`).
     pub ignore_undeclared: bool,
     /// Where it stands.
     pub place: Place,

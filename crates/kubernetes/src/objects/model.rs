@@ -33,7 +33,7 @@ impl Site {
         Some(QueueId(at as u32))
     }
 
-    /// Whether a ClusterQueue takes workloads of a namespace.
+    /// True if a ClusterQueue takes workloads of a namespace.
     pub fn takes(&self, queue: QueueId, namespace: &str) -> bool {
         let labels = self.namespaces.iter().find(|object| object.name == namespace);
         let labels = labels.map_or(&[][..], |object| &object.labels);

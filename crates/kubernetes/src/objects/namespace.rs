@@ -65,7 +65,7 @@ impl Selector {
         Ok(selector)
     }
 
-    /// Whether it selects a namespace with these labels. Each namespace has its name as `kubernetes.io/metadata.name`.
+    /// True if it selects a namespace with these labels. Each namespace has its name as `kubernetes.io/metadata.name`.
     pub fn selects(&self, namespace: &str, labels: &[(String, String)]) -> bool {
         let value = |key: &str| {
             let given = labels.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());

@@ -33,7 +33,7 @@ impl Quantity {
         Ok(Self(if negative { -value } else { value }))
     }
 
-    /// Whether it is below 0.
+    /// True if it is below 0.
     pub fn is_negative(self) -> bool {
         self.0 < 0
     }

@@ -33,7 +33,7 @@ pub enum Value {
     Scalar {
         /// The text.
         text: String,
-        /// Whether it stands in quotes, so that it is text whatever it looks like.
+        /// True if it stands in quotes, so that it is text whatever it looks like.
         quoted: bool,
     },
     /// A list.

@@ -122,7 +122,7 @@ pub(crate) struct Driver<'a, D> {
     /// The decider's number of each job, and the other way round.
     pending: std::collections::BTreeSet<u32>,
     rows: Vec<Row>,
-    /// Whether rows of pending workloads are wanted.
+    /// True if rows of pending workloads are wanted.
     standings: bool,
 }
 

@@ -133,7 +133,7 @@ impl<'a> Snapshot<'a> {
         Snapshot { model: self.model, holders: Vec::new() }.free(node, pair)
     }
 
-    /// Whether use and request stay within the quota.
+    /// True if use and request stay within the quota.
     fn stays(&self, node: Node, pair: Pair, request: i64) -> bool {
         self.used(node, pair) + request <= self.subtree(node, pair)
     }

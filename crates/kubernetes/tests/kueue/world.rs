@@ -26,7 +26,7 @@ pub(crate) struct World {
     pub(crate) strays: Vec<(String, String, i64)>,
     /// Seconds until the pods of a victim are gone.
     pub(crate) eviction: i64,
-    /// Whether the work of a victim is kept.
+    /// True if the work of a victim is kept.
     pub(crate) keep: bool,
     /// Milliseconds of a second of the world.
     pub(crate) unit: i64,

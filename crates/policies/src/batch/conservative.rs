@@ -69,7 +69,7 @@ struct Conservative {
     change: Change,
     /// No unit of the plan is smaller. Where not even this is free, no task could start.
     least: Amounts,
-    /// Whether some wait for a reservation has been reported.
+    /// True if some wait for a reservation has been reported.
     has_reported: bool,
 }
 
@@ -81,11 +81,11 @@ struct Planned {
     length: Ms,
     /// When it is to start, ms; `None` if it never fits.
     start: Option<Ms>,
-    /// Whether no single machine had room for it when it was to start.
+    /// True if no single machine had room for it when it was to start.
     postponed: bool,
     /// The first instant to come at which it would be in the way of a reservation, and whose that is, where somebody asked.
     delays: Option<(Ms, Option<JobId>)>,
-    /// Whether its wait for a reservation has been reported.
+    /// True if its wait for a reservation has been reported.
     reported: bool,
 }
 

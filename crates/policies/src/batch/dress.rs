@@ -107,7 +107,7 @@ struct BatchDress {
     starts: ByRun<Option<Start>>,
     /// Room for the pending demands of both categories.
     categories: [Category; 2],
-    /// Whether the last tick moved nothing, no phase of a job will change by itself, and nothing has happened since.
+    /// True if the last tick moved nothing, no phase of a job will change by itself, and nothing has happened since.
     still: bool,
 }
 
@@ -250,13 +250,13 @@ impl BatchDress {
         [self.delta, 1.0 - self.delta]
     }
 
-    /// Whether a category may take so much more.
+    /// True if a category may take so much more.
     fn may_take(&self, category: usize, unit: Resources, total: Resources) -> bool {
         let used = self.used[category];
         used == Resources::NONE || used.plus(unit).dominant_share(total) <= self.limits()[category] + HAIR
     }
 
-    /// Whether a job may start one more task: because it is due to it, or its category may take it.
+    /// True if a job may start one more task: because it is due to it, or its category may take it.
     fn may_start(&self, job: JobId, category: usize, unit: Resources, total: Resources) -> bool {
         let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(unit));
         is_due || self.may_take(category, unit, total)

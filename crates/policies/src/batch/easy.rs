@@ -65,7 +65,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// Whether something of this size that ends then does not delay the first.
+    /// True if something of this size that ends then does not delay the first.
     fn allows(&self, end: Ms, unit: &Amounts) -> bool {
         end <= self.shadow || self.extra.holds(unit)
     }

@@ -42,7 +42,7 @@ impl Running {
         self.by_end.iter().filter_map(move |&(end, run)| Some((end.max(next), given_back(run)?)))
     }
 
-    /// Whether anything runs longer than it was said to.
+    /// True if anything runs longer than it was said to.
     pub(super) fn is_overdue(&self, now: Ms) -> bool {
         self.by_end.first().is_some_and(|&(end, _)| end <= now)
     }

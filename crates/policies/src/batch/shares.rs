@@ -46,7 +46,7 @@ pub(super) struct Rules {
     pub(super) by: By,
     pub(super) measure: Measure,
     pub(super) claims: BTreeMap<String, Claim>,
-    /// Whether a party may have more than what its weight is of all weights, while others leave it.
+    /// True if a party may have more than what its weight is of all weights, while others leave it.
     pub(super) elastic: bool,
     pub(super) by_priority: bool,
     pub(super) depth: u32,

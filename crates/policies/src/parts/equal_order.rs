@@ -45,7 +45,7 @@ impl EqualOrder {
         }
     }
 
-    /// Whether the order is that of all active jobs if they are sorted anew.
+    /// True if the order is that of all active jobs if they are sorted anew.
     fn is_sorted(&self, view: View<'_>, kind: Kind) -> bool {
         let mut sorted = Ranking::default();
         sorted.fill(view.jobs().iter().map(|&job| (key(view, kind, job), job)));

@@ -99,7 +99,7 @@ impl JobTimes {
         self.all[ended.kind.index()].add(time);
     }
 
-    /// Whether anything is known of tasks of a kind of a job.
+    /// True if anything is known of tasks of a kind of a job.
     pub fn knows(&self, job: JobId, kind: Kind) -> bool {
         self.times(job, kind).count > 0
     }

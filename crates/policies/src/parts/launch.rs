@@ -44,7 +44,7 @@ pub fn launch_first(
     Ok(None)
 }
 
-/// Whether this heartbeat can launch anything. Where it cannot, the engine may leave it out, so what a policy does only where it
+/// True if this heartbeat can launch anything. Where it cannot, the engine may leave it out, so what a policy does only where it
 /// can does not depend on parking.
 pub fn can_launch(offer: &Offer<'_, '_>) -> bool {
     Kind::BOTH.into_iter().any(|kind| offer.free(kind) > 0 && offer.view().ready(kind) > 0)

@@ -57,7 +57,7 @@ struct Wait {
     since: Option<Ms>,
     /// The number of the last consultation at which it was asked.
     asked: u64,
-    /// Whether it had no map for the node then that it may launch.
+    /// True if it had no map for the node then that it may launch.
     in_vain: bool,
 }
 
@@ -174,7 +174,7 @@ impl LocalityWaits {
         });
     }
 
-    /// Whether a job waits because of the last consultation: then the next one matters, whatever it finds.
+    /// True if a job waits because of the last consultation: then the next one matters, whatever it finds.
     pub fn any_skipped(&self) -> bool {
         !self.waiting.is_empty()
     }

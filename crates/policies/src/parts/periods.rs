@@ -2,7 +2,7 @@
 
 use resched_sim::Ms;
 
-/// Whether something that is done every `period` is due at a tick at `now`, if the tick before was at `before`; both count
+/// True if something that is done every `period` is due at a tick at `now`, if the tick before was at `before`; both count
 /// from the start of the clock. In a lull there are few ticks, which need not fall on its multiples.
 pub fn is_due(period: Ms, before: Ms, now: Ms) -> bool {
     now / period > before / period

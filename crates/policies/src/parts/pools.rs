@@ -234,7 +234,7 @@ pub struct Pools {
     lines: [Line; 2],
     /// Pools whose place in line may have changed. One may be named several times.
     moved: Vec<usize>,
-    /// Whether a pool limits how many of its jobs may run.
+    /// True if a pool limits how many of its jobs may run.
     limits_jobs: bool,
 }
 
@@ -245,7 +245,7 @@ struct Followed {
     changes: u64,
     /// When a job begins to weigh less, ms.
     until: Ms,
-    /// Whether an update has changed what jobs weigh.
+    /// True if an update has changed what jobs weigh.
     stale: bool,
     /// Jobs of which an update has changed whether they may run.
     restaged: Vec<JobId>,
@@ -315,12 +315,12 @@ impl Pools {
         self.demand[kind.index()]
     }
 
-    /// Whether a job may run: not before the second update after its arrival, nor beyond the limits of its user and pool.
+    /// True if a job may run: not before the second update after its arrival, nor beyond the limits of its user and pool.
     pub fn may_run(&self, job: JobId) -> bool {
         self.jobs[job].stage == Stage::Runnable
     }
 
-    /// Whether a job's pool may run one more task of a kind.
+    /// True if a job's pool may run one more task of a kind.
     pub fn may_grow(&self, job: JobId, kind: Kind, view: View<'_>) -> bool {
         let pool = &self.pools[self.pool_of(job)];
         let limit = pool.max_share(kind);

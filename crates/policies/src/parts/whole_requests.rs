@@ -116,7 +116,7 @@ impl<R: Amount> WholeRequests<R> {
         self.jobs.take(job);
     }
 
-    /// Whether a job waits for all that it asks for first.
+    /// True if a job waits for all that it asks for first.
     pub(crate) fn waits(&self, job: JobId) -> bool {
         self.jobs[job].waits
     }
@@ -162,7 +162,7 @@ impl<R: Amount> WholeRequests<R> {
         true
     }
 
-    /// Whether all that a job waits for is free, so that only what its lane may hold keeps it from being admitted.
+    /// True if all that a job waits for is free, so that only what its lane may hold keeps it from being admitted.
     pub(crate) fn fits_beyond(&self, job: JobId, room: Room<R>) -> bool {
         room.free.has(self.due.plus(self.jobs[job].amount))
     }

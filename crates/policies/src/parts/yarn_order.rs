@@ -76,7 +76,7 @@ impl Usage {
         if by_memory { [memory, cpu] } else { [cpu, memory] }
     }
 
-    /// Whether it is below its guarantee of its dominant resource.
+    /// True if it is below its guarantee of its dominant resource.
     fn is_needy(&self, cluster: Resources) -> bool {
         let [dominant, _] = self.shares(cluster, self.min, 1.0);
         dominant < 1.0

@@ -113,7 +113,7 @@ impl Allocations {
         self.users.get(name).copied().or(self.user_max_jobs)
     }
 
-    /// Whether the number of a user's jobs that run at once is limited.
+    /// True if the number of a user's jobs that run at once is limited.
     pub fn limits_users(&self) -> bool {
         self.user_max_jobs.is_some() || !self.users.is_empty()
     }

@@ -46,9 +46,9 @@ pub struct About {
     /// A setting that Slurm has only since 24.11, or not since, and whether it is the former.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign: Option<(String, bool)>,
-    /// Whether a line sets `PriorityType`.
+    /// True if a line sets `PriorityType`.
     pub sets_priority_type: bool,
-    /// Whether a line sets `SelectType`, or what jobs take up under it.
+    /// True if a line sets `SelectType`, or what jobs take up under it.
     pub sets_select_type: bool,
 }
 
@@ -160,7 +160,7 @@ pub struct Partition {
     /// Its nodes, in order; empty: all of the cluster.
     #[serde(serialize_with = "as_list", skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
-    /// Whether it takes the jobs that name no partition (`Default`).
+    /// True if it takes the jobs that name no partition (`Default`).
     pub is_default: bool,
     /// Jobs of a higher tier come first, and may take what lower tiers hold (`PriorityTier`).
     pub tier: u32,
@@ -192,11 +192,11 @@ pub struct Partition {
     /// The most processors that jobs of this partition have of a node; `None`: all (`MaxCPUsPerNode`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cpus_per_node: Option<u32>,
-    /// Whether a job has its nodes to itself (`OverSubscribe=EXCLUSIVE`).
+    /// True if a job has its nodes to itself (`OverSubscribe=EXCLUSIVE`).
     pub exclusive: bool,
-    /// Whether jobs get the least loaded nodes first (`LLN`).
+    /// True if jobs get the least loaded nodes first (`LLN`).
     pub least_loaded: bool,
-    /// Whether its jobs may start (`State` is UP or DRAIN, and it has nodes).
+    /// True if its jobs may start (`State` is UP or DRAIN, and it has nodes).
     pub is_up: bool,
 }
 
@@ -343,7 +343,7 @@ pub struct JobLimits {
 }
 
 impl JobLimits {
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -416,7 +416,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

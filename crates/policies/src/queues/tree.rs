@@ -108,7 +108,7 @@ impl<S> QueueTree<S> {
         &mut self.queues[place]
     }
 
-    /// Whether jobs may be submitted to a queue: it has no children.
+    /// True if jobs may be submitted to a queue: it has no children.
     pub fn is_leaf(&self, place: usize) -> bool {
         self.queues[place].children.is_empty()
     }

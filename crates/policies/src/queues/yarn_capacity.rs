@@ -158,7 +158,7 @@ impl YarnQueue {
 }
 
 impl YarnQueue {
-    /// Whether its guarantee is an amount, whose share depends on the cluster.
+    /// True if its guarantee is an amount, whose share depends on the cluster.
     pub(crate) fn is_absolute(&self) -> bool {
         self.memory_mb.is_some() || self.vcores.is_some()
     }
@@ -169,7 +169,7 @@ impl YarnQueue {
 }
 
 impl QueueTree<YarnQueue> {
-    /// Whether the shares of its queues depend on the size of the cluster.
+    /// True if the shares of its queues depend on the size of the cluster.
     pub(crate) fn depends_on_cluster(&self) -> bool {
         self.queues().iter().any(|queue| queue.settings.is_absolute() || queue.settings.has_absolute_limit())
     }

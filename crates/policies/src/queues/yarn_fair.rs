@@ -133,7 +133,7 @@ impl FairQueue {
         }
     }
 
-    /// Whether it has an amount that depends on the size of the cluster, or on what its nodes have beside memory and vcores.
+    /// True if it has an amount that depends on the size of the cluster, or on what its nodes have beside memory and vcores.
     pub(crate) fn depends_on_cluster(&self) -> bool {
         let shares = [self.max_memory_share, self.max_vcores_share];
         let of_children = [self.max_child_memory_share, self.max_child_vcores_share];
@@ -152,7 +152,7 @@ impl FairQueue {
         }
     }
 
-    /// Whether it, or a queue that is made below it, may have no more than something.
+    /// True if it, or a queue that is made below it, may have no more than something.
     pub(crate) fn has_maximum(&self) -> bool {
         let amounts = [self.max_memory_mb, self.max_vcores, self.max_child_memory_mb, self.max_child_vcores];
         self.depends_on_cluster() || amounts.iter().any(Option::is_some)

@@ -46,7 +46,7 @@ const UNSUPPORTED: &[(&str, Why<'static>)] = &[
     ("reservation", Why::bears("reservations of users are not replayed")),
 ];
 
-/// Whether a file is YARN's.
+/// True if a file is YARN's.
 pub(super) fn is_yarn(element: Element<'_>) -> bool {
     let unsupported = |name: &str| UNSUPPORTED.iter().any(|(other, _)| *other == name);
     let of_yarn = |name| OF_YARN.contains(&name) || unsupported(name);

@@ -657,7 +657,7 @@ const OF_QUEUES: &[(&str, &[&str])] = &[
     ("reservable", &["false"]),
 ];
 
-/// Whether a setting of a queue, by its name below the path of the queue, has the value that it has without being set.
+/// True if a setting of a queue, by its name below the path of the queue, has the value that it has without being set.
 pub(super) fn is_default_of_queue(setting: &str, value: &str) -> bool {
     let is = |values: &[&str]| values.iter().any(|neutral| neutral.eq_ignore_ascii_case(value.trim()));
     OF_QUEUES.iter().any(|(name, values)| *name == setting && is(values))

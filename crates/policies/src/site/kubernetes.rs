@@ -81,7 +81,7 @@ fn files_up_to(dir: &Path, most: usize, most_bytes: u64) -> Result<BTreeMap<Stri
     Ok(all)
 }
 
-/// Whether a text names the kind of an object anywhere.
+/// True if a text names the kind of an object anywhere.
 fn has_objects(text: &str) -> bool {
     let is_kind = |line: &str| {
         let line = line.trim_start_matches([' ', '\t', '-', '{', '"', '\'']);

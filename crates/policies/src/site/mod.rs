@@ -142,7 +142,7 @@ impl Site {
         Self { log_version: version.map(str::to_owned), ..self }
     }
 
-    /// Whether a configuration was read that says something.
+    /// True if a configuration was read that says something.
     pub fn is_configured(&self) -> bool {
         *self != Self { log_version: self.log_version.clone(), ..Self::default() }
     }

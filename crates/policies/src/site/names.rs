@@ -61,7 +61,7 @@ impl Names {
     }
 }
 
-/// Whether a name is `begin`, or goes on after it with a new word: `spark.r` begins `spark.r.command`, but not `spark.rdd`.
+/// True if a name is `begin`, or goes on after it with a new word: `spark.r` begins `spark.r.command`, but not `spark.rdd`.
 fn begins(name: &str, begin: &str) -> bool {
     let is_inside = |next: char| next.is_ascii_lowercase() || next.is_ascii_digit();
     name.strip_prefix(begin).is_some_and(|rest| !rest.starts_with(is_inside))

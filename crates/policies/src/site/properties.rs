@@ -15,7 +15,7 @@ pub(super) struct Property {
 }
 
 impl Property {
-    /// Whether its value refers to another property.
+    /// True if its value refers to another property.
     pub(super) fn is_reference(&self) -> bool {
         self.value.contains("${")
     }

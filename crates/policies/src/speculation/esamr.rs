@@ -178,7 +178,7 @@ impl Esamr {
     }
 }
 
-/// Whether a time to end exceeds the mean by more than such a share of it.
+/// True if a time to end exceeds the mean by more than such a share of it.
 fn is_slow(time_to_end: f64, mean: f64, share: f64) -> bool {
     time_to_end > (1.0 + share) * mean
 }

@@ -70,7 +70,7 @@ impl HadoopLate {
         })
     }
 
-    /// Whether tasks of a job take longer on a node than elsewhere.
+    /// True if tasks of a job take longer on a node than elsewhere.
     fn is_slow(&self, node: NodeId, job: JobId) -> bool {
         Kind::BOTH.iter().any(|&kind| {
             let (_, times) = &self.succeeded[job][kind.index()];
@@ -79,7 +79,7 @@ impl HadoopLate {
     }
 }
 
-/// Whether a job that has so many backups of a kind may have one more.
+/// True if a job that has so many backups of a kind may have one more.
 fn is_allowed(backups: u32, slots: u32, running: u32, cap: f64) -> bool {
     let backed_up = f64::from(backups);
     backups < LEAST_CAP || backed_up < SLOTS_CAP * f64::from(slots) || backed_up < cap * f64::from(running)

@@ -46,7 +46,7 @@ impl HadoopNaive {
     }
 }
 
-/// Whether a progress score stays behind the mean by so much.
+/// True if a progress score stays behind the mean by so much.
 fn is_slow(score: f64, mean: f64, gap: f64) -> bool {
     mean - score >= gap
 }

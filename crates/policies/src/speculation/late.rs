@@ -72,7 +72,7 @@ impl Late {
     }
 }
 
-/// Whether a value lies below a percentile of the values of two ascending lists together.
+/// True if a value lies below a percentile of the values of two ascending lists together.
 fn is_below(lists: [&[f64]; 2], percentile: f64, value: f64) -> bool {
     let count = lists.iter().map(|list| list.len()).sum();
     let up_to_it: usize = lists.iter().map(|list| list.partition_point(|other| *other <= value)).sum();

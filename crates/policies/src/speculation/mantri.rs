@@ -155,14 +155,14 @@ impl Mantri {
         self.wanted.iter().for_each(|&(_, task)| requests.push(task, of.1));
     }
 
-    /// Whether another copy of a task is likely to pay.
+    /// True if another copy of a task is likely to pay.
     fn pays(&self, of: (JobId, Kind), task: TaskId, remaining: f64, copies: u32) -> bool {
         let duplicates = self.tasks[task].duplicates;
         let saving = self.known(of).map_or(0.0, |known| known.saving(remaining, copies));
         duplicates + 1 < self.copies && saving > self.probability
     }
 
-    /// Whether a task may be killed to start anew; counts it if so.
+    /// True if a task may be killed to start anew; counts it if so.
     fn may_restart(&mut self, task: TaskId) -> bool {
         let most = self.restarts;
         let done = &mut self.tasks[task];

@@ -55,11 +55,11 @@ pub trait Speculator {
     /// Called every [`Speculator::period`]. It must do nothing while no attempt runs, because such ticks are left out.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Whether a node with a free slot might get a backup at a later heartbeat, even if nothing else happens before. If
+    /// True if a node with a free slot might get a backup at a later heartbeat, even if nothing else happens before. If
     /// it returns `false`, [`Speculator::pick`] must find none and change nothing.
     fn may_pick(&self, view: View<'_>) -> bool;
 
-    /// Whether [`Speculator::pick`] would now find none for any node and change nothing.
+    /// True if [`Speculator::pick`] would now find none for any node and change nothing.
     fn declines(&self, view: View<'_>) -> bool {
         !self.may_pick(view)
     }

@@ -20,7 +20,7 @@ impl Requests {
         self.tasks.iter().all(VecDeque::is_empty)
     }
 
-    /// Whether one was asked for that belongs to a job.
+    /// True if one was asked for that belongs to a job.
     pub(super) fn hold(&self, view: View<'_>, job: JobId, kind: Kind) -> bool {
         self.tasks[kind.index()].iter().any(|&task| view.job_of(task) == job)
     }

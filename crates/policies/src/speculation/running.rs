@@ -35,7 +35,7 @@ impl Running {
         self.time_to_end
     }
 
-    /// Whether it has run alone for so long.
+    /// True if it has run alone for so long.
     pub(super) fn can_be_backed_up(&self, min_run: Ms) -> bool {
         self.copies == 1 && self.elapsed >= min_run
     }

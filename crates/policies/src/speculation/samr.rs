@@ -94,12 +94,12 @@ impl Learned {
     }
 }
 
-/// Whether a rate stays behind the mean by more than such a share of it.
+/// True if a rate stays behind the mean by more than such a share of it.
 fn is_slow(rate: f64, mean: f64, share: f64) -> bool {
     rate < (1.0 - share) * mean
 }
 
-/// Whether one more backup of a kind may run: so many for each running attempt.
+/// True if one more backup of a kind may run: so many for each running attempt.
 pub(super) fn has_room(view: View<'_>, kind: Kind, share: f64) -> bool {
     (view.backups(kind) as f64) < share * view.running(kind) as f64
 }

@@ -87,7 +87,7 @@ impl Speeds {
         self.of = None;
     }
 
-    /// Whether a node has done less than a percentile of the nodes that have done anything.
+    /// True if a node has done less than a percentile of the nodes that have done anything.
     pub(super) fn is_slow(&mut self, view: View<'_>, (node, kind): (NodeId, Kind), percentile: f64) -> bool {
         if !self.are_of(view) {
             self.add_up(view, kind);
@@ -101,7 +101,7 @@ impl Speeds {
         self.is_below(node, percentile)
     }
 
-    /// Whether what runs was added up at this instant, and has not changed since.
+    /// True if what runs was added up at this instant, and has not changed since.
     fn are_of(&self, view: View<'_>) -> bool {
         self.of.is_some() && self.of == view.attempts_version().map(|version| (view.now(), version))
     }
@@ -140,7 +140,7 @@ impl Speeds {
         busy.map(|busy| busy.sum).or_else(|| (succeeded > 0).then(|| f64::from(succeeded)))
     }
 
-    /// Whether a node's sum lies below a percentile of all sums.
+    /// True if a node's sum lies below a percentile of all sums.
     fn is_below(&self, node: NodeId, percentile: f64) -> bool {
         let Some(sum) = self.sum(node) else { return false };
         let mut nodes = self.counts.len();

@@ -14,12 +14,12 @@ use crate::parts::task_progress::StageWeights;
 
 /// The decisions that differ between such speculators.
 pub(super) trait Judge {
-    /// Whether one more backup of a kind may run on the cluster.
+    /// True if one more backup of a kind may run on the cluster.
     fn has_room(&self, _view: View<'_>, _kind: Kind) -> bool {
         true
     }
 
-    /// Whether a job may have one more backup of a kind.
+    /// True if a job may have one more backup of a kind.
     fn job_has_room(&self, _view: View<'_>, _of: (JobId, Kind)) -> bool {
         true
     }
@@ -38,12 +38,12 @@ pub(super) trait Judge {
         slow.next()
     }
 
-    /// Whether a node may back up tasks of this job; if not, the next job is asked.
+    /// True if a node may back up tasks of this job; if not, the next job is asked.
     fn may_serve_job(&mut self, _view: View<'_>, _node: NodeId, _of: (JobId, Kind)) -> bool {
         true
     }
 
-    /// Whether a node may back up tasks of a kind at all; asked once a task is chosen.
+    /// True if a node may back up tasks of a kind at all; asked once a task is chosen.
     fn may_serve(&mut self, _view: View<'_>, _node: NodeId, _kind: Kind) -> bool {
         true
     }
@@ -93,12 +93,12 @@ impl<J: Judge> WhenAsked<J> {
         Self { judge, slow_tasks: SlowTasks::default(), nothing: [None; 2] }
     }
 
-    /// Whether a node might get a backup of a kind.
+    /// True if a node might get a backup of a kind.
     fn may_pick_of(&self, view: View<'_>, kind: Kind) -> bool {
         view.running(kind) > 0 && self.judge.has_room(view, kind)
     }
 
-    /// Whether it is known that there is nothing of a kind to back up, for no node.
+    /// True if it is known that there is nothing of a kind to back up, for no node.
     fn has_nothing(&self, view: View<'_>, kind: Kind) -> bool {
         self.nothing[kind.index()].is_some_and(|nothing| nothing.holds(view))
     }

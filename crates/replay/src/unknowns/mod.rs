@@ -83,7 +83,7 @@ pub struct Variant {
 }
 
 impl Variant {
-    /// Whether the source is read again for it, so that it costs as much as opening the world.
+    /// True if the source is read again for it, so that it costs as much as opening the world.
     pub fn loads_again(&self) -> bool {
         matches!(self.change, Change::Setup(_)) || matches!(self.change, Change::Seed { loads: true, .. })
     }
@@ -137,12 +137,12 @@ impl Open<'_> {
         self.world.hadoop("variant")
     }
 
-    /// Whether a policy is replayed under this system of Hadoop.
+    /// True if a policy is replayed under this system of Hadoop.
     fn is_under(&self, system: System) -> bool {
         self.engine == Engine::Hadoop && self.systems.contains(&system)
     }
 
-    /// Whether a key of the cluster file has its default and nobody gave that.
+    /// True if a key of the cluster file has its default and nobody gave that.
     fn is_open<T: PartialEq>(&self, key: &str, of: impl Fn(&ClusterConfig) -> T) -> bool {
         let given = |name: &String| name == key || name.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
         of(self.config()) == of(&ClusterConfig::default()) && !self.setup().given.iter().any(given)

@@ -17,7 +17,7 @@ type Found<'a> = (&'a Measure<'a>, Vec<Points>);
 /// A measure against the size of jobs.
 pub(super) struct Measure<'a> {
     title: String,
-    /// Whether it is a share in per cent, whose axis goes from 0 to 100.
+    /// True if it is a share in per cent, whose axis goes from 0 to 100.
     share: bool,
     of: Box<OfJobs<'a>>,
 }

@@ -13,9 +13,9 @@ pub struct Chart {
     pub title: &'static str,
     /// Its caption: what it shows and how to read it.
     pub caption: &'static str,
-    /// Whether the page of a report has an interactive form of it.
+    /// True if the page of a report has an interactive form of it.
     pub interactive: bool,
-    /// Whether it is folded away in the page at first, so that the page stays short.
+    /// True if it is folded away in the page at first, so that the page stays short.
     pub folded: bool,
     /// Draws it as SVG; `None` if the runs have nothing to show.
     ///

@@ -25,7 +25,7 @@ type OfRun<'a> = dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a;
 /// A measure over time.
 pub(super) struct Measure<'a> {
     title: &'static str,
-    /// Whether it counts something that may be much more in one run than in another.
+    /// True if it counts something that may be much more in one run than in another.
     counts: bool,
     of: Box<OfRun<'a>>,
 }

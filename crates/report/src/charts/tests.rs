@@ -80,7 +80,7 @@ fn lines(svg: &str, colour: &str) -> Vec<Vec<(i32, i32)>> {
 /// The colours of `fifo` and `srpt`, the first two of a chart of both.
 const FIFO: &str = "#015199";
 
-/// Whether the heights of a line above its last point are as these shares of the greatest, within a pixel or two.
+/// True if the heights of a line above its last point are as these shares of the greatest, within a pixel or two.
 fn is_shaped(line: &[(i32, i32)], shares: &[f64]) -> bool {
     let ground = line.last().unwrap().1;
     let top = line.iter().map(|point| ground - point.1).max().unwrap();

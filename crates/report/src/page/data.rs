@@ -45,7 +45,7 @@ struct PageData<'a> {
     baseline: usize,
     /// The places of the policies that are compared with it.
     compared: Vec<usize>,
-    /// Whether the data can answer which policy is better.
+    /// True if the data can answer which policy is better.
     answerable: bool,
     /// True if waits are over the jobs of the page. Otherwise, jobs that failed have waited, too, and the page does not have them: it shows no
     /// waits of a window.
@@ -93,7 +93,7 @@ struct Look<'a> {
     form: usize,
     /// The lengths of its line, by turns drawn and left out, pixels; empty for a solid line.
     dash: &'static [u32],
-    /// Whether it is what really ran, which is no policy and compared with none.
+    /// True if it is what really ran, which is no policy and compared with none.
     observed: bool,
 }
 
@@ -115,7 +115,7 @@ struct Jobs<'a> {
     tasks: Vec<u32>,
     /// 0 for the smaller half, 2 for the largest tenth, 1 for the rest.
     sizes: Vec<u8>,
-    /// Whether the size of a job is its CPUs.
+    /// True if the size of a job is its CPUs.
     by_cpus: bool,
     /// Further ways to group them.
     ways: Vec<Way>,
@@ -125,7 +125,7 @@ struct Jobs<'a> {
 #[derive(Serialize)]
 struct Way {
     by: &'static str,
-    /// Whether the groups have an order of their own, in which they stand.
+    /// True if the groups have an order of their own, in which they stand.
     ordered: bool,
     names: Vec<String>,
     /// The place of the group of each job.

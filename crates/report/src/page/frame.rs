@@ -54,7 +54,7 @@ pub struct Frame<'a> {
     pub title: &'a str,
     /// The HTML between the frame's opening and its scripts.
     pub body: &'a str,
-    /// Whether the body has the elements that the interactive charts of a report need.
+    /// True if the body has the elements that the interactive charts of a report need.
     pub interactive: bool,
 }
 

@@ -218,7 +218,7 @@ mod tests {
         assert!(cut.table(System::default()).rows.iter().any(|(group, ..)| group == "user001001"));
     }
 
-    /// Whether it is a user with many jobs, beyond those that are kept for them.
+    /// True if it is a user with many jobs, beyond those that are kept for them.
     fn is_late_and_even(name: &str) -> bool {
         let user: usize = name.trim_start_matches("user").parse().unwrap_or(0);
         user.is_multiple_of(2) && user / 2 >= MOST_KEPT

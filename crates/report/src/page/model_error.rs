@@ -23,7 +23,7 @@ pub(crate) struct Beside {
     pub(crate) likely: Option<String>,
     /// The errors of the replays of these policies, means over their seeds.
     pub(crate) policies: Vec<OfPolicy>,
-    /// Whether charts show what ran.
+    /// True if charts show what ran.
     pub(crate) drawn: bool,
 }
 

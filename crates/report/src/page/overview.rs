@@ -25,7 +25,7 @@ pub(crate) fn listed_rows() -> impl Iterator<Item = (&'static Number, &'static M
 /// A cell of the table.
 pub(crate) struct Cell {
     pub(crate) text: String,
-    /// Whether no other policy is better, and that is not chance.
+    /// True if no other policy is better, and that is not chance.
     pub(crate) best: bool,
     /// What a test says about the difference from the baseline.
     pub(crate) tested: Outcome,
@@ -193,7 +193,7 @@ fn ratio(answer: &Answer, policy: &Policy, tested: Option<Tested>) -> Option<Rat
     ratio(&found.found)
 }
 
-/// Whether a policy differs from the baseline beyond chance.
+/// True if a policy differs from the baseline beyond chance.
 fn is_certain(ratio: &Option<Ratio>) -> bool {
     ratio.is_some_and(Ratio::is_certain)
 }

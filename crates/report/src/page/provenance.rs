@@ -111,7 +111,7 @@ pub(crate) fn pairs(of: &std::collections::BTreeMap<impl std::fmt::Display, impl
 /// The commands that make the report again, and the cluster files that they name: (name, content).
 pub(crate) struct Again {
     pub(crate) commands: String,
-    /// Whether a command needs the configuration of a site.
+    /// True if a command needs the configuration of a site.
     pub(crate) site: bool,
     pub(crate) files: Vec<(String, String)>,
 }

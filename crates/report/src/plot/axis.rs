@@ -8,7 +8,7 @@ use resched_tables::words::{TimeUnit, count};
 /// If the greatest value is more than this many times the least, or the middle one, a linear axis would press all others to its end.
 pub(crate) const WIDEST_SPREAD: f64 = 30.0;
 
-/// Whether values up to `most` need a logarithmic axis, or scales of their own, beside those of about `least`.
+/// True if values up to `most` need a logarithmic axis, or scales of their own, beside those of about `least`.
 pub(crate) fn lie_far_apart(least: f64, most: f64) -> bool {
     most > WIDEST_SPREAD * least
 }

@@ -63,7 +63,7 @@ fn sharing(look: Look, jobs: usize, side_by_side: usize, least: u32) -> usize {
     jobs.div_ceil(room.max(1) as usize).max(1)
 }
 
-/// Whether each of so many jobs has room for a bar of one part for each of so many runs, side by side.
+/// True if each of so many jobs has room for a bar of one part for each of so many runs, side by side.
 pub(crate) fn fit(look: Look, jobs: usize, runs: usize) -> bool {
     sharing(look, jobs, runs, LEAST_BAR) == 1
 }
@@ -75,7 +75,7 @@ fn layout(look: Look, jobs: usize, runs: usize, parts: usize) -> (bool, usize) {
     (in_panels, sharing(look, jobs, if in_panels { 1 } else { runs }, least))
 }
 
-/// Whether several jobs share a bar of so many parts.
+/// True if several jobs share a bar of so many parts.
 pub(crate) fn are_shared(look: Look, jobs: usize, runs: usize, parts: usize) -> bool {
     layout(look, jobs, runs, parts).1 > 1
 }

@@ -43,13 +43,13 @@ pub struct Lines<'a> {
     pub name: &'a str,
     /// The title of the x axis.
     pub x: &'a str,
-    /// Whether the x axis is logarithmic. All parameters are then above 0.
+    /// True if the x axis is logarithmic. All parameters are then above 0.
     pub logarithmic: bool,
     /// Where both axes end, such as those of a published figure. Points further to the right are left out. `None`: at the last points.
     pub ends: Option<(f64, f64)>,
     /// The title of the y axis, which includes 0.
     pub y: &'a str,
-    /// Whether intervals are drawn as a band and not as whiskers.
+    /// True if intervals are drawn as a band and not as whiskers.
     pub band: bool,
     /// The series.
     pub series: &'a [Line],
@@ -123,7 +123,7 @@ fn band(plot: &Plot<'_, '_>, inside: &Area<'_>, series: &Line, colour: RGBColor)
 }
 
 impl Lines<'_> {
-    /// Whether a point is drawn: it is finite, and not behind the end of the x axis.
+    /// True if a point is drawn: it is finite, and not behind the end of the x axis.
     fn shows(&self, point: &(f64, f64, f64, f64)) -> bool {
         is_finite(point) && self.ends.is_none_or(|(end, _)| point.0 <= end)
     }

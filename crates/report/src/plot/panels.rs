@@ -21,7 +21,7 @@ pub(crate) struct Curve {
     pub(crate) points: Vec<(f64, Option<f64>)>,
     /// Its style.
     pub(crate) series: Series,
-    /// Whether its points are marked.
+    /// True if its points are marked.
     pub(crate) marked: bool,
 }
 

@@ -29,12 +29,12 @@ impl Formats {
     /// None of them.
     pub const NONE: Self = Self { png: false, svg: false, pdf: false, html: false, notebook: false, tables: false };
 
-    /// Whether charts are needed.
+    /// True if charts are needed.
     pub(crate) fn charts(self) -> bool {
         self.png || self.svg || self.pdf || self.html
     }
 
-    /// Whether tables are needed.
+    /// True if tables are needed.
     pub(crate) fn tables(self) -> bool {
         self.tables || self.notebook
     }

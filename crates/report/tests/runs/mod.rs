@@ -17,7 +17,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) label: &'a str,
     /// Jobs, of which every seventh is large.
     pub(crate) jobs: u64,
-    /// Whether jobs are served in order of size, not of submission; such a run has decisions.
+    /// True if jobs are served in order of size, not of submission; such a run has decisions.
     pub(crate) small_first: bool,
     /// Share of maps that run off their node, in per cent.
     pub(crate) remote: u64,

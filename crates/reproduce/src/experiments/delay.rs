@@ -28,7 +28,7 @@ pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
 }
 
-/// Whether a job is one of the small ones, by its name.
+/// True if a job is one of the small ones, by its name.
 pub(super) fn small(name: &str) -> bool {
     name == "small"
 }

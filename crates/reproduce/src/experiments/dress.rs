@@ -266,7 +266,7 @@ impl Demands {
         if self.small.contains(&number) { self.length * drawn.length } else { drawn.length }
     }
 
-    /// Whether the first jobs, and no more, fit into the cluster.
+    /// True if the first jobs, and no more, fit into the cluster.
     fn fits(&self, drawn: &[Drawn]) -> bool {
         let with_masters = |jobs: usize| drawn.iter().take(jobs).map(|job| job.containers + 1).sum::<u32>();
         with_masters(self.fit) <= CONTAINERS && with_masters(self.fit + 1) > CONTAINERS

@@ -135,7 +135,7 @@ struct Engine<'a, 'w> {
     later: BinaryHeap<Reverse<(Ms, JobId)>>,
     idle_ticks: u32,
     jobs_ended: u64,
-    /// Whether anything has happened since the policy was asked last.
+    /// True if anything has happened since the policy was asked last.
     changed: bool,
     /// Tasks that must still be reported to the policy as waiting.
     queued: Vec<TaskId>,

@@ -43,11 +43,11 @@ pub struct Job {
     pub eligible: Option<Ms>,
     /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
-    /// Whether it was there before the trace began: when it was submitted is not known.
+    /// True if it was there before the trace began: when it was submitted is not known.
     pub before: bool,
-    /// Whether a task of it had not ended when the trace ended and is not replayed.
+    /// True if a task of it had not ended when the trace ended and is not replayed.
     pub incomplete: bool,
-    /// Whether it succeeded in the trace, whatever became of single tasks.
+    /// True if it succeeded in the trace, whatever became of single tasks.
     pub succeeded: bool,
 }
 
@@ -84,11 +84,11 @@ pub struct JobView<'a> {
     pub eligible: Option<Ms>,
     /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
-    /// Whether it was there before the trace began: when it was submitted is not known.
+    /// True if it was there before the trace began: when it was submitted is not known.
     pub before: bool,
-    /// Whether a task of it had not ended when the trace ended and is not replayed.
+    /// True if a task of it had not ended when the trace ended and is not replayed.
     pub incomplete: bool,
-    /// Whether it succeeded in the trace, whatever became of single tasks.
+    /// True if it succeeded in the trace, whatever became of single tasks.
     pub succeeded: bool,
 }
 
@@ -183,7 +183,7 @@ impl Jobs {
         self.rows.len()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

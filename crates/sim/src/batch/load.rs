@@ -372,7 +372,7 @@ struct Tasks {
     levels: Vec<Option<Locality>>,
     /// The machines that tasks prefer.
     nodes: Vec<NodeId>,
-    /// Whether only tasks that read no other stage keep the machines of the log.
+    /// True if only tasks that read no other stage keep the machines of the log.
     only_sources: bool,
     /// The seed from which those machines are drawn again that the log does not show.
     redraw: Option<u64>,
@@ -387,9 +387,9 @@ struct Tasks {
     stages: Vec<Stage>,
     /// The places of the stages by name.
     places: BTreeMap<String, usize>,
-    /// Whether one of them had not ended when the trace ended.
+    /// True if one of them had not ended when the trace ended.
     unfinished: bool,
-    /// Whether such a task is left out.
+    /// True if such a task is left out.
     incomplete: bool,
     /// When the first of them started, as the log has it.
     started: Option<Ms>,
@@ -488,7 +488,7 @@ fn place(name: &str, stages: &mut Vec<Stage>, places: &mut BTreeMap<String, usiz
     })
 }
 
-/// Whether a job waited for a limit on what a quality of service or an association may have: `QOSMaxCpuPerUserLimit`, `AssocGrpNodeLimit`.
+/// True if a job waited for a limit on what a quality of service or an association may have: `QOSMaxCpuPerUserLimit`, `AssocGrpNodeLimit`.
 /// The words are those of Slurm's `squeue(1)`, job reason codes.
 fn is_of_limit(reason: &str) -> bool {
     const STARTS: [&str; 9] = [
@@ -537,14 +537,14 @@ struct Rules {
     unknown_request: u64,
     work: Work,
     memory_is_limited: bool,
-    /// Whether quotas alone decide.
+    /// True if quotas alone decide.
     boundless: bool,
     room: Room,
     /// Where the places of the log are in the replay; `None` if it names none.
     homes: Option<Homes>,
-    /// Whether a place outside of the cluster keeps a task from the machines.
+    /// True if a place outside of the cluster keeps a task from the machines.
     keeps_outside: bool,
-    /// Whether only what tasks ask for counts ([`Scope::requests`]).
+    /// True if only what tasks ask for counts ([`Scope::requests`]).
     requests: bool,
     /// How many times as long everything takes on some hosts of the log.
     paces: BTreeMap<String, f64>,

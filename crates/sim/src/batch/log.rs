@@ -113,7 +113,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Whether its machines are as large as their use shows.
+    /// True if its machines are as large as their use shows.
     pub(super) fn is_sized_by_use(&self) -> bool {
         let counts = match self {
             Self::Trace(trace) => &trace.manifest().skipped,
@@ -174,7 +174,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Whether it names preferred places of tasks.
+    /// True if it names preferred places of tasks.
     pub(super) fn has_places(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.manifest().rows.get("splits").is_none_or(|&rows| rows > 0),
@@ -182,7 +182,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Whether applications of the log ask for executors while they run.
+    /// True if applications of the log ask for executors while they run.
     pub(super) fn executors_come_on_demand(&self) -> bool {
         let mut all = self.applications().values();
         all.any(|settings| settings.get(DYNAMIC).is_some_and(|said| said.eq_ignore_ascii_case("true")))
@@ -196,7 +196,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Whether the system that ran its tasks looks where their input is that another stage wrote: Spark.
+    /// True if the system that ran its tasks looks where their input is that another stage wrote: Spark.
     pub(super) fn shuffles_have_places(&self) -> bool {
         match self {
             Self::Trace(trace) => trace.manifest().system == Some(System::Spark),

@@ -10,7 +10,7 @@ use super::shuffles;
 /// Where a task ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Ran {
-    /// Whether an attempt shows how near it ran to a place that the task prefers.
+    /// True if an attempt shows how near it ran to a place that the task prefers.
     shows_level: bool,
     /// The number of the host of its last attempt.
     host: Option<u32>,

@@ -95,7 +95,7 @@ pub struct Machines {
     /// What amounts of processor and memory are.
     amounts: Amounts,
     licenses: Vec<(Arc<str>, u64)>,
-    /// Whether their order is somebody's, not that of their names.
+    /// True if their order is somebody's, not that of their names.
     ordered: bool,
     /// How many times as long everything takes on each that the cluster file names; empty if it names none.
     factors: Vec<Option<f64>>,
@@ -103,7 +103,7 @@ pub struct Machines {
     slow: Slow,
     /// When they are down by the cluster file, by machine and time.
     downs: Vec<Down>,
-    /// Whether there are none: tasks start wherever a policy lets them.
+    /// True if there are none: tasks start wherever a policy lets them.
     boundless: bool,
 }
 
@@ -154,7 +154,7 @@ impl Machines {
         Self { nodes: vec![place], boundless: true, ..Self::alike(0, Resources::NONE, Placement::FirstFit) }
     }
 
-    /// Whether there are no machines, so that only a policy holds tasks back.
+    /// True if there are no machines, so that only a policy holds tasks back.
     pub fn are_boundless(&self) -> bool {
         self.boundless
     }
@@ -367,7 +367,7 @@ impl Machines {
         (self.unknown, self.rule)
     }
 
-    /// Whether any machine offers a known amount of memory. If none does, memory is unlimited, and no task may request
+    /// True if any machine offers a known amount of memory. If none does, memory is unlimited, and no task may request
     /// any.
     pub(super) fn memory_is_limited(&self) -> bool {
         self.largest().memory > 0

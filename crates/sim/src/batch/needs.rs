@@ -18,7 +18,7 @@ pub struct Needs {
     pub features: Arc<str>,
     /// On how many machines its instances must lie.
     pub machines: Option<u32>,
-    /// Whether its machines run nothing else meanwhile.
+    /// True if its machines run nothing else meanwhile.
     pub exclusive: bool,
     /// What its pods ask of nodes (Kubernetes).
     pub pods: Option<Arc<Pods>>,

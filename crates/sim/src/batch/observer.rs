@@ -65,7 +65,7 @@ pub trait Observer: Reports {
         Ok(())
     }
 
-    /// Whether it has seen all that it wants. The replay then ends at this instant, and jobs that have not ended by then are left as they
+    /// True if it has seen all that it wants. The replay then ends at this instant, and jobs that have not ended by then are left as they
     /// are.
     fn is_satisfied(&self) -> bool {
         false

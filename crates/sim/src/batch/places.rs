@@ -18,7 +18,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Whether no task prefers a machine.
+    /// True if no task prefers a machine.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.nodes.is_empty()

@@ -54,7 +54,7 @@ pub trait Policy {
     /// Called at every multiple of [`Policy::period`] of the simulated clock, or after it ([`Policy::phase`]).
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Whether ticks may be left out until something happens. Return `true` only if the last tick changed nothing, nothing has happened and
+    /// True if ticks may be left out until something happens. Return `true` only if the last tick changed nothing, nothing has happened and
     /// nothing was decided since, and the next ticks, and the decisions after them, would do the same whenever they come.
     fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
         false
@@ -77,12 +77,12 @@ pub trait Policy {
 
     // The decision.
 
-    /// Whether other seeds ([`View::seed`]) lead to other decisions.
+    /// True if other seeds ([`View::seed`]) lead to other decisions.
     fn draws(&self) -> bool {
         false
     }
 
-    /// Whether it has limits on what users, accounts or qualities of service may have at once, as a site enforces them.
+    /// True if it has limits on what users, accounts or qualities of service may have at once, as a site enforces them.
     fn has_limits(&self) -> bool {
         false
     }
@@ -114,7 +114,7 @@ pub(super) struct Notes {
     pub(super) decisions: Vec<(&'static str, JobId, f64, Option<JobId>)>,
     /// The flavours of runs.
     pub(super) flavors: Vec<(AttemptId, Arc<str>)>,
-    /// Whether it wants to be asked once more at this instant.
+    /// True if it wants to be asked once more at this instant.
     pub(super) again: bool,
 }
 
@@ -252,7 +252,7 @@ impl Offer<'_, '_> {
     }
 }
 
-/// Whether no machine comes twice.
+/// True if no machine comes twice.
 fn are_distinct(places: &[(NodeId, u32)]) -> bool {
     // Most policies name them in order.
     if places.is_sorted_by(|one, next| one.0 < next.0) {

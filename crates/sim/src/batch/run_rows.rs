@@ -26,7 +26,7 @@ use crate::run_tables::{Recorder, RowSource, known};
 pub struct BatchRows<'w> {
     workload: &'w Workload,
     machines: &'w Machines,
-    /// Whether tasks compete for memory.
+    /// True if tasks compete for memory.
     memory_is_limited: bool,
     others: Others,
     /// Where gangs run that run on several machines, and how many of their instances on each.

@@ -94,7 +94,7 @@ impl Shuffles {
     }
 }
 
-/// Whether a machine on which `count` of `all` tasks ran is preferred by those that read their output.
+/// True if a machine on which `count` of `all` tasks ran is preferred by those that read their output.
 pub(super) fn is_enough(count: u32, all: u32) -> bool {
     count.saturating_mul(LEAST_PART) >= all
 }

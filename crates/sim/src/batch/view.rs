@@ -38,7 +38,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
+    /// True if anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
     #[inline]
     pub fn wants_reasons(self) -> bool {
         self.world.reasons.are_wanted()
@@ -164,7 +164,7 @@ impl<'a> View<'a> {
         self.task(task).stage
     }
 
-    /// Whether there are machines; if not, only the policy holds tasks back.
+    /// True if there are machines; if not, only the policy holds tasks back.
     pub fn has_machines(self) -> bool {
         !self.world.machines.are_boundless()
     }
@@ -216,7 +216,7 @@ impl<'a> View<'a> {
         self.world.workload.applications()
     }
 
-    /// Whether an application has jobs that have not ended, now or later: its driver knows that.
+    /// True if an application has jobs that have not ended, now or later: its driver knows that.
     pub fn has_jobs(self, application: &str) -> bool {
         self.world.left.get(application).is_some_and(|&left| left > 0)
     }

@@ -114,7 +114,7 @@ impl Task {
         if self.gang { 1 } else { self.instances }
     }
 
-    /// Whether its tries follow each other in the order of the log. Otherwise each logged try belongs to one instance.
+    /// True if its tries follow each other in the order of the log. Otherwise each logged try belongs to one instance.
     #[inline]
     pub(super) fn is_sequence(&self) -> bool {
         self.units() == 1
@@ -144,7 +144,7 @@ pub struct Workload {
     pub(super) cut: Option<Cut>,
     /// What tasks need beside processor and memory.
     pub(super) needs: AllNeeds,
-    /// Whether the log says when jobs could start. If not, nobody can compare that with a replay.
+    /// True if the log says when jobs could start. If not, nobody can compare that with a replay.
     pub(super) knows_eligible: bool,
     /// The time of the trace at 0 of the simulated clock, ms.
     pub(super) zero: Ms,
@@ -152,7 +152,7 @@ pub struct Workload {
     pub(super) places: Places,
     /// How many times as long a task takes that prefers machines, by how near it runs to one; `None`: nobody prefers any.
     pub(super) level_factors: Option<[f64; 3]>,
-    /// Whether tasks prefer the machines that hold much of what a stage wrote that they read.
+    /// True if tasks prefer the machines that hold much of what a stage wrote that they read.
     pub(super) shuffles_have_places: bool,
     /// Whether the tasks of each stage look there, as far as the log shows it. Empty, or an entry for each stage.
     pub(super) stage_looks: Vec<Option<bool>>,
@@ -233,7 +233,7 @@ impl Workload {
         }
     }
 
-    /// Whether a task of the job is left out that had not ended when the trace ended, and that counts.
+    /// True if a task of the job is left out that had not ended when the trace ended, and that counts.
     pub fn is_incomplete(&self, job: JobId) -> bool {
         self.job(job).incomplete && self.cut.is_none_or(|cut| cut.unfinished != Unfinished::Cap)
     }

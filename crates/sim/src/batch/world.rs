@@ -461,7 +461,7 @@ impl<'w> World<'w> {
         self.jobs.iter().enumerate().filter(|(_, state)| is_open(state)).map(|(place, _)| JobId::at(place)).collect()
     }
 
-    /// Whether a job has been submitted, waits for no other, and has not started yet.
+    /// True if a job has been submitted, waits for no other, and has not started yet.
     pub(super) fn may_start(&self, job: JobId) -> bool {
         let state = &self.jobs[job.index()];
         state.submitted && state.needs == 0 && !state.started

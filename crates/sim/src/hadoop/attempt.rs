@@ -35,11 +35,11 @@ pub(crate) struct Attempt {
     pub(crate) end: Option<Ms>,
     pub(crate) reported: bool,
     pub(crate) kill: Kill,
-    /// Whether its task ran already when it was launched.
+    /// True if its task ran already when it was launched.
     pub(crate) backup: bool,
-    /// Whether it died with its node, which the master does not know yet.
+    /// True if it died with its node, which the master does not know yet.
     pub(crate) lost: bool,
-    /// Whether its end does not count, however it came.
+    /// True if its end does not count, however it came.
     pub(crate) unwanted: bool,
     /// Its place among the running attempts of its job and kind.
     pub(super) place: u32,
@@ -48,13 +48,13 @@ pub(crate) struct Attempt {
     /// Which container of the replay it has, by the order in which they were made; one for which a node was kept was made when that
     /// began.
     pub(crate) container: u64,
-    /// Whether its container has been taken back already, at a tick, before its node ends it.
+    /// True if its container has been taken back already, at a tick, before its node ends it.
     pub(crate) taken_back: bool,
-    /// Whether what it holds on its node stays taken until the node has ended it, though its container was taken back.
+    /// True if what it holds on its node stays taken until the node has ended it, though its container was taken back.
     pub(crate) keeps_room: bool,
-    /// Whether the master of its job has still to choose its map.
+    /// True if the master of its job has still to choose its map.
     pub(crate) granted: bool,
-    /// Whether the observer has been reported of it.
+    /// True if the observer has been reported of it.
     pub(crate) announced: bool,
 }
 

@@ -40,7 +40,7 @@ impl Beats {
         Self { first: starts.iter().copied().min().unwrap_or(0), starts, interval, jitter: 0, seed: 0 }
     }
 
-    /// Whether each heartbeat of a node comes exactly one interval after the one before.
+    /// True if each heartbeat of a node comes exactly one interval after the one before.
     pub(crate) fn are_regular(&self) -> bool {
         self.jitter == 0
     }

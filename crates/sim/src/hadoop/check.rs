@@ -258,7 +258,7 @@ impl<'a> Checked<'a> {
         Ok(())
     }
 
-    /// Whether an attempt that was launched so may end so.
+    /// True if an attempt that was launched so may end so.
     fn fit_together(&self, launched: &Launched, ended: &Ended) -> bool {
         let late = ended.start - (launched.at + self.cluster.config.jobs.launch_overhead);
         let by_its_master = self.cluster.system() == System::Containers

@@ -462,7 +462,7 @@ impl Cluster {
         }
     }
 
-    /// Whether the cluster file or an option says what nodes offer, whatever the trace shows.
+    /// True if the cluster file or an option says what nodes offer, whatever the trace shows.
     pub fn gives_sizes(&self) -> bool {
         let (nodes, containers) = (&self.config.nodes, &self.config.containers);
         nodes.map_slots.or(nodes.reduce_slots).or(containers.memory_mb).or(containers.vcores).is_some()
@@ -598,7 +598,7 @@ impl Cluster {
         &self.further
     }
 
-    /// Whether any of them counts: only under YARN, and only if not memory alone decides.
+    /// True if any of them counts: only under YARN, and only if not memory alone decides.
     #[inline]
     pub fn counts_further(&self) -> bool {
         !self.further.is_empty()

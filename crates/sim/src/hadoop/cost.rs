@@ -288,7 +288,7 @@ impl Observed {
         Self { maps: maps.map(Cdf::of), reduces: Cdf::of(reduces), tries }
     }
 
-    /// Whether a made-up try succeeds: `tries[k] / Σ_{i≥k} tries[i]`; the last known one always does.
+    /// True if a made-up try succeeds: `tries[k] / Σ_{i≥k} tries[i]`; the last known one always does.
     fn succeeds(&self, attempt: u32, fate: f64) -> bool {
         let later = self.tries.get(attempt as usize..).unwrap_or(&[]);
         let total: u32 = later.iter().sum();

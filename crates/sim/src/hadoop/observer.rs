@@ -21,7 +21,7 @@ pub struct Launched {
     pub node: NodeId,
     /// How near to its input it runs. `None` for reduces, and for maps without known places of input.
     pub level: Option<Locality>,
-    /// Whether another attempt at its task was already running.
+    /// True if another attempt at its task was already running.
     pub backup: bool,
 }
 
@@ -47,10 +47,10 @@ pub struct Ended {
     pub finish: Option<Ms>,
     /// How it ended on its node; `Incomplete` if it never does: a reduce that waits for the maps of a failed job.
     pub outcome: Outcome,
-    /// Whether it succeeded but the master did not count it: its kill had been ordered, another attempt was
+    /// True if it succeeded but the master did not count it: its kill had been ordered, another attempt was
     /// first, or the master had given up its node before the report.
     pub discarded: bool,
-    /// Whether another attempt at its task was already running when it was launched.
+    /// True if another attempt at its task was already running when it was launched.
     pub backup: bool,
 }
 

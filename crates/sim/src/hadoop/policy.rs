@@ -31,19 +31,19 @@ pub trait Policy {
         System::Slots
     }
 
-    /// Whether the policy is an oracle. An oracle is a reference that may ask [`View::oracle`] how long tasks will
+    /// True if the policy is an oracle. An oracle is a reference that may ask [`View::oracle`] how long tasks will
     /// take. No real scheduler can do that.
     fn is_oracle(&self) -> bool {
         false
     }
 
-    /// Whether the policy decides by itself when the reduces of a job may start. Then the slow-start of the cluster file does not
+    /// True if the policy decides by itself when the reduces of a job may start. Then the slow-start of the cluster file does not
     /// hold. It is asked once, before the replay begins.
     fn ramps_reduces(&self) -> bool {
         false
     }
 
-    /// Whether the policy ever asks where the output of maps lies ([`crate::hadoop::JobView::map_output`]). If not, it is not followed. It is
+    /// True if the policy ever asks where the output of maps lies ([`crate::hadoop::JobView::map_output`]). If not, it is not followed. It is
     /// asked once, before the replay begins.
     fn follows_output(&self) -> bool {
         true
@@ -93,7 +93,7 @@ pub trait Policy {
     /// the clock starts.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Whether ticks may be left out while nothing happens. Return `true` only if nothing changed between the last two
+    /// True if ticks may be left out while nothing happens. Return `true` only if nothing changed between the last two
     /// ticks, the next one would do the same, and only the last of a row of such ticks has a lasting effect, such as
     /// its time.
     fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
@@ -102,25 +102,25 @@ pub trait Policy {
 
     // Parking.
 
-    /// Whether the policy now needs every heartbeat of a node with a free slot, even if no waiting task fits there.
+    /// True if the policy now needs every heartbeat of a node with a free slot, even if no waiting task fits there.
     fn restless(&self, _view: View<'_>) -> bool {
         false
     }
 
-    /// Whether the policy now needs every heartbeat of every node. Then [`Policy::heartbeat`] is also called for nodes
+    /// True if the policy now needs every heartbeat of every node. Then [`Policy::heartbeat`] is also called for nodes
     /// without a free slot.
     fn counts_heartbeats(&self, _view: View<'_>) -> bool {
         false
     }
 
-    /// Whether all heartbeats would now come to nothing: the policy would launch no task on any node, change nothing that it keeps,
+    /// True if all heartbeats would now come to nothing: the policy would launch no task on any node, change nothing that it keeps,
     /// and have no reason to report. The engine then only counts them, until the world changes or time passes, when it asks again. By
     /// default, a policy declines where all its heartbeats could be left out: nothing waits to be placed, and the policy is not restless.
     fn declines(&self, view: View<'_>) -> bool {
         !view.anything_to_place() && !view.wants_reasons() && !self.restless(view) && !self.counts_heartbeats(view)
     }
 
-    /// Whether heartbeats of nodes on which no waiting task fits would now come to nothing, in the sense of [`Policy::declines`]. It is
+    /// True if heartbeats of nodes on which no waiting task fits would now come to nothing, in the sense of [`Policy::declines`]. It is
     /// asked on slots, if the policy does not decline all. A policy that is not restless need not say so, because such nodes sleep.
     fn declines_where_nothing_fits(&self, _view: View<'_>) -> bool {
         false
@@ -142,7 +142,7 @@ pub trait Policy {
         of_cluster
     }
 
-    /// Whether a heartbeat of this node could change anything while containers are asked for. The engine leaves out the others.
+    /// True if a heartbeat of this node could change anything while containers are asked for. The engine leaves out the others.
     fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
         view.yarn().reservation(node).is_some() || view.yarn().has_room(node)
     }

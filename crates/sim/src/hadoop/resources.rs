@@ -65,7 +65,7 @@ impl Resources {
         [self.memory, self.cpu, first, second]
     }
 
-    /// Whether there is enough of each for a demand. An empty demand always fits.
+    /// True if there is enough of each for a demand. An empty demand always fits.
     #[inline]
     pub fn holds(self, demand: Resources) -> bool {
         let [has, other] = [self.further, demand.further];

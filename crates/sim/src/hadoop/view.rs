@@ -44,20 +44,20 @@ pub struct AttemptView {
     pub assigned: Ms,
     /// When it starts on its node, ms.
     pub start: Ms,
-    /// Whether another attempt at its task was already running when it was launched.
+    /// True if another attempt at its task was already running when it was launched.
     pub backup: bool,
     /// How near to its input it runs (`Off` for reduces).
     pub level: Locality,
-    /// Whether a heartbeat of its node has reported it.
+    /// True if a heartbeat of its node has reported it.
     pub reported: bool,
-    /// Whether a kill of it has been ordered.
+    /// True if a kill of it has been ordered.
     pub dying: bool,
     /// Which container of the replay it has, by the order in which they were made. A container for which a node was kept was
     /// made when that began.
     pub container: u64,
-    /// Whether the master of its job has taken its container over, under YARN.
+    /// True if the master of its job has taken its container over, under YARN.
     pub taken_over: bool,
-    /// Whether the resource manager has taken its container back, under YARN. Its node does not know yet.
+    /// True if the resource manager has taken its container back, under YARN. Its node does not know yet.
     pub taken_back: bool,
 }
 
@@ -178,7 +178,7 @@ impl<'a> View<'a> {
         ask.kind().unwrap_or_else(|| self.world.workload.job(job).first_kind()).index()
     }
 
-    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
+    /// True if anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
     #[inline]
     pub fn wants_reasons(&self) -> bool {
         self.world.reasons.are_wanted()
@@ -242,7 +242,7 @@ impl<'a> View<'a> {
         self.world.live_nodes
     }
 
-    /// Whether the master has not given up a node.
+    /// True if the master has not given up a node.
     #[inline]
     pub fn is_live(&self, node: NodeId) -> bool {
         self.world.nodes[node.index()].health != Health::Lost
@@ -388,7 +388,7 @@ impl<'a> View<'a> {
         self.world.ready_of_all(kind)
     }
 
-    /// Whether any node could be given work: a task could be launched or, under YARN, a container is asked for or a node kept for one.
+    /// True if any node could be given work: a task could be launched or, under YARN, a container is asked for or a node kept for one.
     #[inline]
     pub fn anything_to_place(&self) -> bool {
         match &self.world.yarn {
@@ -434,7 +434,7 @@ impl<'a> View<'a> {
         self.world.backups[kind.index()]
     }
 
-    /// Whether a task is not done and no attempt at it runs.
+    /// True if a task is not done and no attempt at it runs.
     #[inline]
     pub fn waits(&self, task: TaskId) -> bool {
         matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned)
@@ -472,7 +472,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> JobView<'a> {
-    /// Whether it has arrived and not ended.
+    /// True if it has arrived and not ended.
     #[inline]
     pub fn is_active(&self) -> bool {
         self.world.jobs[self.job.index()].phase == JobPhase::Active
@@ -484,7 +484,7 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).submit
     }
 
-    /// Whether its initialisation was taken from its log. A scheduler that initialises jobs itself has nothing to add to it.
+    /// True if its initialisation was taken from its log. A scheduler that initialises jobs itself has nothing to add to it.
     pub fn is_initialised(&self) -> bool {
         self.world.workload.job(self.job).edges.init.is_some()
     }
@@ -555,14 +555,14 @@ impl<'a> JobView<'a> {
         self.world.ready_of(self.job, kind)
     }
 
-    /// Whether any of its tasks of a kind could be launched now: whether it is active and [`JobView::ready`] is not 0. On slots this is
+    /// True if any of its tasks of a kind could be launched now: whether it is active and [`JobView::ready`] is not 0. On slots this is
     /// known without a look at the job.
     #[inline]
     pub fn any_ready(&self, kind: Kind) -> bool {
         self.world.any_ready(self.job, kind)
     }
 
-    /// Whether enough maps are done for its reduces to start (`docs/model/phases.md`), or the policy decides this by itself.
+    /// True if enough maps are done for its reduces to start (`docs/model/phases.md`), or the policy decides this by itself.
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)
@@ -577,7 +577,7 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
-    /// Whether a map whose input has no known place waits.
+    /// True if a map whose input has no known place waits.
     pub fn has_unplaced_maps(&self) -> bool {
         self.world.jobs[self.job.index()].maps.as_ref().is_some_and(|maps| maps.has_unplaced())
     }

@@ -19,7 +19,7 @@ use crate::loading::LONGEST;
 pub struct Edges {
     /// From its submission, or from the start of its application master, until it is initialised, ms.
     pub init: Option<Ms>,
-    /// Whether `init` counts from the start of the master. If not, it may hold a wait for the master's container.
+    /// True if `init` counts from the start of the master. If not, it may hold a wait for the master's container.
     pub from_master: bool,
     /// How long its set-up task holds a slot, ms.
     pub setup: Option<Ms>,
@@ -60,9 +60,9 @@ pub struct Job {
     pub typical_shuffle: Option<Ms>,
     /// What it does before and after its tasks.
     pub edges: Edges,
-    /// Whether it had not ended when its trace ended and counts in no metric.
+    /// True if it had not ended when its trace ended and counts in no metric.
     pub incomplete: bool,
-    /// Whether it succeeded in its trace.
+    /// True if it succeeded in its trace.
     pub succeeded: bool,
     /// Its maps.
     pub maps: Range<u32>,
@@ -388,7 +388,7 @@ impl Workload {
         self.jobs.iter().position(|job| job.id == id).map(JobId::at)
     }
 
-    /// Whether the place of any input is known.
+    /// True if the place of any input is known.
     pub fn has_places(&self) -> bool {
         !self.replicas.is_empty()
     }
@@ -414,7 +414,7 @@ impl Workload {
         })
     }
 
-    /// Whether the bytes that a map reads or writes are known for any map.
+    /// True if the bytes that a map reads or writes are known for any map.
     pub fn has_sizes(&self) -> bool {
         let maps = self.jobs().iter().flat_map(|job| job.maps.clone().map(TaskId));
         maps.into_iter().any(|map| self.input_bytes(map).is_some() || self.output_bytes(map).is_some())

@@ -93,7 +93,7 @@ pub(super) fn plain(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect()
 }
 
-/// Whether values need a logarithmic axis, because small values would overlap on a linear one.
+/// True if values need a logarithmic axis, because small values would overlap on a linear one.
 fn spans_decades(low: f64, high: f64) -> bool {
     low > 0.0 && high / low > 30.0
 }

@@ -50,7 +50,7 @@ impl<'g, 'a> Variant<'g, 'a> {
         values
     }
 
-    /// Whether all values of a key are numbers.
+    /// True if all values of a key are numbers.
     pub(super) fn is_numeric(&self, key: &str) -> bool {
         self.values(key).iter().all(|value| value.parse::<f64>().is_ok())
     }

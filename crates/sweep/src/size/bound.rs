@@ -13,7 +13,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// Whether a value is within the bound.
+    /// True if a value is within the bound.
     pub fn holds(self, value: f64) -> bool {
         match self {
             Self::Below(most) => value <= most,

@@ -88,7 +88,7 @@ pub struct Probe {
     /// The mean over the seeds, with its 95 % interval by Student's t.
     #[serde(flatten)]
     pub mean: Option<MeanInterval>,
-    /// Whether the mean is within the bound.
+    /// True if the mean is within the bound.
     pub holds: bool,
     /// Why the source cannot be replayed at this size.
     #[serde(skip_serializing_if = "Option::is_none")]

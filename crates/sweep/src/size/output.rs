@@ -255,7 +255,7 @@ fn knee_in_words(asked: &Sizing, found: &super::Sized) -> Option<String> {
     ))
 }
 
-/// Whether the largest size that was tried is better than the smallest.
+/// True if the largest size that was tried is better than the smallest.
 fn falls(asked: &Sizing, found: &super::Sized) -> bool {
     let cost = |probe: &Probe| Some(asked.metric.cost(probe.mean?.mean));
     let mut costs = found.probes.iter().filter_map(cost);

@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
         Ok((world, policy))
     }
 
-    /// Whether the source cannot be replayed because of the size: a container may not fit on the smallest machines, or a job on the
+    /// True if the source cannot be replayed because of the size: a container may not fit on the smallest machines, or a job on the
     /// smallest cluster. What is also wrong at the largest size has another cause.
     fn is_about_the_size(&self, size: u32, error: &resched_replay::Error) -> bool {
         error.is_request() && size < self.to && self.world(self.to).is_ok()

@@ -21,7 +21,7 @@ pub struct InVariant {
     pub says: String,
     /// The metric; null if it was not tried, or could not be replayed.
     pub value: Option<f64>,
-    /// Whether the metric is within the bound.
+    /// True if the metric is within the bound.
     pub holds: bool,
 }
 

@@ -16,11 +16,11 @@ pub struct Candidate {
     pub seeds: u64,
     /// The objective, relative to the baseline, with its 95 % interval by Student's t.
     pub objective: MeanInterval,
-    /// Whether all bounds hold in the mean.
+    /// True if all bounds hold in the mean.
     pub within_bounds: bool,
     /// The metrics of the objective and the bounds, relative to the baseline, with their 95 % intervals.
     pub relative: BTreeMap<String, MeanInterval>,
-    /// Whether it is on the Pareto front of the last round. It then holds the bounds, and no other setting that holds them is
+    /// True if it is on the Pareto front of the last round. It then holds the bounds, and no other setting that holds them is
     /// better in one metric of the objective and the bounds and as good in the rest.
     pub on_front: bool,
 }

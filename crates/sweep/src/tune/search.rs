@@ -150,7 +150,7 @@ fn costs(candidate: &Candidate) -> Vec<f64> {
     candidate.relative.iter().filter_map(cost).collect()
 }
 
-/// Whether `a` is as good as `b` everywhere and better somewhere.
+/// True if `a` is as good as `b` everywhere and better somewhere.
 fn dominates(a: &[f64], b: &[f64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
 }

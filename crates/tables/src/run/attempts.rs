@@ -132,12 +132,12 @@ impl Attempts {
         self.job.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.job.is_empty()
     }
 
-    /// Whether a batch of the table is full.
+    /// True if a batch of the table is full.
     pub fn is_full(&self) -> bool {
         self.job.len() >= BATCH_ROWS
     }

@@ -70,13 +70,13 @@ impl FileEntry {
         }
     }
 
-    /// Whether the file at `path` has this content. A missing file has not.
+    /// True if the file at `path` has this content. A missing file has not.
     pub fn is_content_of(&self, path: &Path) -> bool {
         let as_long = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == self.bytes);
         as_long && Self::of_file(path).is_ok_and(|found| found == *self)
     }
 
-    /// Whether `bytes` are the block of that number.
+    /// True if `bytes` are the block of that number.
     pub(crate) fn is_block(&self, number: usize, bytes: &[u8]) -> bool {
         self.xxh64.get(number).is_some_and(|expected| *expected == digits(XxHash64::oneshot(0, bytes)))
     }

@@ -148,7 +148,7 @@ impl Manifest {
         Ok(bytes)
     }
 
-    /// Whether the trace was generated from a workload file, and nothing in it took place.
+    /// True if the trace was generated from a workload file, and nothing in it took place.
     pub fn is_of_workload(&self) -> bool {
         !self.sources.is_empty() && self.sources.iter().all(|source| source.format == WORKLOAD_FORMAT)
     }

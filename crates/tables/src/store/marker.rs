@@ -32,7 +32,7 @@ pub struct Layout {
     pub what: &'static str,
     /// The version that this build writes and reads.
     pub version: u32,
-    /// Whether other tools may make such a result. Their marker has neither a seal nor a list of files.
+    /// True if other tools may make such a result. Their marker has neither a seal nor a list of files.
     pub by_others: bool,
     /// How to make the result again, as in "*ingest the sources again*".
     pub again: &'static str,
@@ -154,7 +154,7 @@ pub fn listed(bytes: &[u8]) -> Option<Inventory> {
     (sealed(bytes) == Sealed::Whole).then_some(files)
 }
 
-/// Whether the bytes are a marker whose seal is whole.
+/// True if the bytes are a marker whose seal is whole.
 pub fn is_sealed(bytes: &[u8]) -> bool {
     sealed(bytes) == Sealed::Whole && serde_json::from_slice::<IgnoredAny>(bytes).is_ok()
 }

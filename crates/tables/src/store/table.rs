@@ -167,7 +167,7 @@ fn properties(schema: &Schema, first: &RecordBatch) -> Result<WriterProperties, 
     Ok(properties.build())
 }
 
-/// Whether the texts of a column are nearly all different.
+/// True if the texts of a column are nearly all different.
 fn is_distinct(name: &str, first: &RecordBatch) -> bool {
     if DISTINCT.contains(&name) {
         return true;
@@ -364,7 +364,7 @@ thread_local! {
     static DECODES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread decodes a table. The decoder panics at some damage, and the error of the table then says so: a program need not
+/// True if this thread decodes a table. The decoder panics at some damage, and the error of the table then says so: a program need not
 /// print the panic, too.
 pub fn is_decoding() -> bool {
     DECODES.get()

@@ -16,7 +16,7 @@ pub struct Verified {
     pub bytes: u64,
     /// What is wrong, by file: its path in the folder, and the problem.
     pub damaged: Vec<(String, String)>,
-    /// Whether the marker lists no hashes, so that only the marker itself could be looked at.
+    /// True if the marker lists no hashes, so that only the marker itself could be looked at.
     pub unlisted: bool,
 }
 

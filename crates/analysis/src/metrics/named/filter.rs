@@ -85,7 +85,7 @@ impl Filter {
         }
     }
 
-    /// Whether it tests the attribute or quantity of that name.
+    /// True if it tests the attribute or quantity of that name.
     pub(super) fn names(&self, name: &str) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.names(name)),
@@ -149,7 +149,7 @@ impl Of {
 pub(super) struct Pattern(pub(super) Vec<char>);
 
 impl Pattern {
-    /// Whether it matches the whole text. When a character does not match, the last `%` takes one more character, so the work
+    /// True if it matches the whole text. When a character does not match, the last `%` takes one more character, so the work
     /// is at most the product of the two lengths.
     fn matches(&self, text: &str) -> bool {
         let text: Vec<char> = text.chars().collect();

@@ -147,7 +147,7 @@ impl Formula {
         }
     }
 
-    /// Whether it is a number that does not depend on the run.
+    /// True if it is a number that does not depend on the run.
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Self::Number(..) => true,

@@ -66,7 +66,7 @@ pub struct Metric {
     pub title: String,
     /// Its unit: `ms`, `bytes`, `MB·s`, or empty for a plain number or a share from 0 to 1.
     pub unit: &'static str,
-    /// Whether less is better.
+    /// True if less is better.
     pub less_is_better: bool,
     formula: Formula,
 }

@@ -98,12 +98,12 @@ impl Sizes {
         self.class_of(self.by.size(job))
     }
 
-    /// Whether a job is among the smaller half.
+    /// True if a job is among the smaller half.
     pub fn is_small(self, job: &JobMetrics) -> bool {
         self.by.size(job) <= self.small
     }
 
-    /// Whether a job is among the largest tenth.
+    /// True if a job is among the largest tenth.
     pub fn is_large(self, job: &JobMetrics) -> bool {
         self.by.size(job) >= self.large
     }

@@ -24,7 +24,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) priority: Option<i64>,
     /// The number in place of 0 if the submission is only near this time, ms.
     pub(crate) submit: Option<i64>,
-    /// Whether the record gives the submission. Otherwise it is the time of the record.
+    /// True if the record gives the submission. Otherwise it is the time of the record.
     pub(crate) is_exact: bool,
     /// From when on it could start, ms.
     pub(crate) eligible: Option<i64>,
@@ -61,7 +61,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    /// Whether the try has ended.
+    /// True if the try has ended.
     pub(crate) fn has_ended(self) -> bool {
         matches!(self, Self::Ended(_) | Self::GivenBack)
     }
@@ -79,6 +79,6 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait<'a> {
     pub(crate) id: &'a str,
-    /// Whether it must end well.
+    /// True if it must end well.
     pub(crate) must_succeed: bool,
 }

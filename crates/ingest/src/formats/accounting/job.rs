@@ -48,7 +48,7 @@ pub(super) struct Try<'a> {
 }
 
 impl Try<'_> {
-    /// Whether it ran, or runs.
+    /// True if it ran, or runs.
     pub(super) fn ran(&self) -> bool {
         self.start.is_some() || self.run.is_some_and(|run| run > 0)
     }

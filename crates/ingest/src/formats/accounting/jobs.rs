@@ -31,7 +31,7 @@ pub(crate) struct Jobs {
     by_id: Option<Sorter>,
     asked: Asked,
     entries: u64,
-    /// Whether the machines are those that the jobs show.
+    /// True if the machines are those that the jobs show.
     shows_machines: bool,
     /// The entry that is taken.
     bytes: Vec<u8>,

@@ -203,7 +203,7 @@ impl Held<'_> {
         (*submit, rank, one.start, one.end)
     }
 
-    /// Whether another entry of the same job says all that this one says.
+    /// True if another entry of the same job says all that this one says.
     fn is_within(&self, other: &Self) -> bool {
         let is_start = other.one.stage.has_ended() && self.one.start == other.one.start && other.one.ran();
         let is_poorer = self.details.shape.is_none() || other.details.shape.is_some();
@@ -239,7 +239,7 @@ fn different<'e>(entries: &'e [u8], ends: &[usize]) -> Vec<Held<'e>> {
     found
 }
 
-/// Whether an entry belongs to the job of those before it, which are of the same id.
+/// True if an entry belongs to the job of those before it, which are of the same id.
 fn belongs(group: &[Held<'_>], held: &Held<'_>) -> bool {
     let Some(last) = group.last() else { return false };
     // The record of a deletion, or of a job that is given back, has the time of that alone.

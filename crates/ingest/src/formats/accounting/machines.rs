@@ -34,7 +34,7 @@ const OFTEN: u32 = 5;
 /// A processor, in thousandths.
 const PROCESSOR: i64 = 1_000;
 
-/// Whether a text may be the name of a host.
+/// True if a text may be the name of a host.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:@/".contains(&byte) || byte >= 0x80;
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_part)
@@ -94,7 +94,7 @@ impl Node {
         self.running = self.running.saturating_sub(1);
     }
 
-    /// Whether it has a size of its own, if others of its kind have so many processors.
+    /// True if it has a size of its own, if others of its kind have so many processors.
     fn is_smaller_than(&self, others: u64) -> bool {
         let was_full = self.times >= OFTEN && self.jobs.0 < self.jobs.1;
         was_full && self.most.saturating_mul(4) <= others.saturating_mul(3)

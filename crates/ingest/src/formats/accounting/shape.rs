@@ -14,9 +14,9 @@ pub(crate) struct Shape {
     pub(crate) gpus: u64,
     /// The number of machines; `None`: any.
     pub(crate) machines: Option<i64>,
-    /// Whether its machines run nothing else.
+    /// True if its machines run nothing else.
     pub(crate) exclusive: bool,
-    /// Whether its parts differ, so that it holds more here than it asked for.
+    /// True if its parts differ, so that it holds more here than it asked for.
     pub(crate) is_uneven: bool,
     /// What was assumed about how it lies on machines.
     pub(crate) assumed: Option<Assumed>,

@@ -22,7 +22,7 @@ pub(crate) enum Order {
 #[derive(Debug, Default)]
 pub(crate) struct Clock {
     pub(crate) days: Days,
-    /// Whether a time had no zone.
+    /// True if a time had no zone.
     pub(crate) used: bool,
     /// Times that clocks showed twice.
     pub(crate) ambiguous: u64,

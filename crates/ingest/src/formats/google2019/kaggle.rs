@@ -15,7 +15,7 @@ use super::row::{Row, number_of};
 use resched_tables::Error;
 use resched_tables::cause;
 
-/// Whether the first line names the columns of the sample.
+/// True if the first line names the columns of the sample.
 pub(super) fn is_one(head: &[u8]) -> bool {
     let mut input = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut records = Records::new(&mut input, true);

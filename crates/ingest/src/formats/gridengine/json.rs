@@ -62,7 +62,7 @@ struct Used {
     cpu: Option<f64>,
 }
 
-/// Whether a line is such an object.
+/// True if a line is such an object.
 pub(super) fn is_one(line: &str) -> bool {
     line.starts_with('{') && line.contains("\"submission_time\"") && line.contains("\"job_number\"")
 }

@@ -151,7 +151,7 @@ struct Record<'a> {
     job: u64,
     /// The place in an array; 0: no array.
     task: u64,
-    /// Whether it is of a task of a parallel job.
+    /// True if it is of a task of a parallel job.
     is_step: bool,
     queue: Cow<'a, str>,
     host: Cow<'a, str>,

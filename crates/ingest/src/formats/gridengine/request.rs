@@ -52,7 +52,7 @@ pub(super) fn parse(category: &str) -> Request {
 }
 
 impl Request {
-    /// Whether all slots are on the host that the record names.
+    /// True if all slots are on the host that the record names.
     pub(super) fn is_one_host(&self, slots: i64, environment: &str) -> bool {
         slots <= 1 || is_shared(environment)
     }

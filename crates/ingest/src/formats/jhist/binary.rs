@@ -135,7 +135,7 @@ struct Watched<'r> {
     input: &'r mut dyn BufRead,
     /// Bytes that the current event may still have.
     left: usize,
-    /// Whether the input ended within an event.
+    /// True if the input ended within an event.
     cut: bool,
     /// What went wrong with the input itself.
     failure: Option<io::Error>,

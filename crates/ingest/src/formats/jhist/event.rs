@@ -93,7 +93,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// Whether a group of that name belongs to it.
+    /// True if a group of that name belongs to it.
     pub(super) fn has(self, group: &str) -> bool {
         match self {
             Family::FileSystem => {

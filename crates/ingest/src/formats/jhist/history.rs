@@ -27,9 +27,9 @@ pub(super) struct History {
     attempt_places: HashMap<(usize, i64), usize>,
     /// Counters by scope, id, group and name; `None` if they are not wanted.
     counters: Option<BTreeMap<(CounterScope, String, String, String), i64>>,
-    /// Whether an application master wrote it.
+    /// True if an application master wrote it.
     has_master: bool,
-    /// Whether its tasks ran in the container of its master.
+    /// True if its tasks ran in the container of its master.
     is_uber: bool,
     /// The application masters that the job had, by number: when each started, and where.
     masters: BTreeMap<i64, (Option<i64>, Option<String>)>,
@@ -57,7 +57,7 @@ impl History {
         if self.has_master { Some(System::Yarn) } else { of_slots() }
     }
 
-    /// Whether its tasks ran one after another in the container of its master, which no table says.
+    /// True if its tasks ran one after another in the container of its master, which no table says.
     pub(super) fn is_uber(&self) -> bool {
         self.is_uber
     }

@@ -147,7 +147,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     }
 }
 
-/// Whether a schema is one of Hadoop 3, whose jobs say how many of their maps were killed.
+/// True if a schema is one of Hadoop 3, whose jobs say how many of their maps were killed.
 fn is_of_3(schema: &[u8]) -> bool {
     const SIGN: &[u8] = b"\"killedMaps\"";
     schema.windows(SIGN.len()).any(|part| part == SIGN)

@@ -111,7 +111,7 @@ impl Done {
         }
     }
 
-    /// Whether a source saw its creation.
+    /// True if a source saw its creation.
     pub(super) fn is_birth(&self) -> bool {
         matches!(self, Self::Workload(life, _) if life.is_birth)
     }

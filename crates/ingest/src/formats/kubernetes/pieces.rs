@@ -100,7 +100,7 @@ struct Scanner {
     /// The most bytes of an object.
     limit: usize,
     text: Vec<u8>,
-    /// Whether the object is within the limit.
+    /// True if the object is within the limit.
     is_whole: bool,
     place: Place,
     line: u64,
@@ -111,7 +111,7 @@ struct Scanner {
     indent: Option<usize>,
     /// Whether its second line is indented deeper than its first; `None` within the first.
     is_indented: Option<bool>,
-    /// Whether the next objects are items of a list, and the blanks before the first of them.
+    /// True if the next objects are items of a list, and the blanks before the first of them.
     in_list: bool,
     item_indent: Option<usize>,
     /// The kind of its items, as the list says it.
@@ -261,7 +261,7 @@ impl Scanner {
         }
     }
 
-    /// Whether a bracket is that behind the key `items` of a list at the top.
+    /// True if a bracket is that behind the key `items` of a list at the top.
     fn opens_items(&self) -> bool {
         let (start, end) = self.string;
         let is_key = self.depth == 1 && self.previous == b':' && self.is_whole && !self.in_list;

@@ -21,7 +21,7 @@ pub(super) struct Seen {
     pub(super) version: u64,
     /// When the source saw it, if it says so.
     pub(super) at: Option<Ms>,
-    /// Whether the source saw how it was created.
+    /// True if the source saw how it was created.
     pub(super) is_birth: bool,
     /// What created it, and for what.
     pub(super) owner: Option<Owner>,
@@ -94,7 +94,7 @@ pub(super) struct Condition {
     pub(super) time: Ms,
     /// To the millisecond, if the source shows that.
     pub(super) exact: Option<Ms>,
-    /// Whether it is from an event, which another clock dates: it counts where no object has it.
+    /// True if it is from an event, which another clock dates: it counts where no object has it.
     pub(super) is_hint: bool,
     pub(super) reason: String,
     pub(super) message: String,
@@ -134,7 +134,7 @@ pub(super) struct Workload {
     pub(super) class: Option<String>,
     /// Whether it may run; `Some(false)`: somebody stopped it.
     pub(super) is_active: Option<bool>,
-    /// Whether it stands for a group of pods.
+    /// True if it stands for a group of pods.
     pub(super) is_group: bool,
     pub(super) sets: Vec<PodSet>,
     pub(super) conditions: Vec<Condition>,
@@ -163,7 +163,7 @@ pub(super) struct Shape {
     pub(super) node_selector: Option<String>,
     pub(super) tolerations: Option<String>,
     pub(super) affinity: Option<String>,
-    /// Whether it asks for places in a way that is not read.
+    /// True if it asks for places in a way that is not read.
     pub(super) has_unread: bool,
 }
 
@@ -171,7 +171,7 @@ pub(super) struct Shape {
 pub(super) struct Job {
     /// The queue that it names; a Job without one never queued.
     pub(super) queue: Option<String>,
-    /// Whether the source would show that.
+    /// True if the source would show that.
     pub(super) has_labels: bool,
     /// How many pods run at once.
     pub(super) pods: Option<i64>,

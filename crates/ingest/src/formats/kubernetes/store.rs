@@ -147,7 +147,7 @@ impl Cluster {
     }
 }
 
-/// Whether a text may be the name of an object.
+/// True if a text may be the name of an object.
 fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:@".contains(&byte);
     (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(is_part)

@@ -48,7 +48,7 @@ pub(super) struct Life {
     pub(super) waits: Option<String>,
     /// How many admissions are not among its runs.
     pub(super) lost: u64,
-    /// Whether a source saw its creation.
+    /// True if a source saw its creation.
     pub(super) is_birth: bool,
     pub(super) oddities: Oddities,
 }
@@ -313,7 +313,7 @@ impl Facts {
         added
     }
 
-    /// Whether an admission is known that began at this time, or in the run until that requeue.
+    /// True if an admission is known that began at this time, or in the run until that requeue.
     fn is_admitted(&self, start: Ms, requeued: Ms) -> bool {
         let is_near = self.admitted.range(around(start)).next().is_some();
         is_near || self.admitted.range(start..requeued).next().is_some()

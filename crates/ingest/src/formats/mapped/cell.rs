@@ -39,7 +39,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Whether there is a value.
+    /// True if there is a value.
     pub(super) fn is_some(&self) -> bool {
         match self {
             Self::None => false,

@@ -86,7 +86,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the row is a job, as the filters of the map say.
+    /// True if the row is a job, as the filters of the map say.
     pub(super) fn is_job(&self) -> bool {
         self.map.filter.iter().all(|Filter { column, is, not }| {
             let text = self.cell(column).text();

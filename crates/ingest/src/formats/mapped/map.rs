@@ -207,7 +207,7 @@ pub(super) struct Source {
     pub(super) prefix: String,
     /// The mark between the values of the columns, if all of them together are the value.
     pub(super) join: Option<String>,
-    /// Whether tables without its columns are read, too.
+    /// True if tables without its columns are read, too.
     pub(super) optional: bool,
 }
 
@@ -457,7 +457,7 @@ impl Map {
         self.zero
     }
 
-    /// Whether a file of a folder is the table. `path` is its path below the folder.
+    /// True if a file of a folder is the table. `path` is its path below the folder.
     pub(crate) fn has_file(&self, path: &Path) -> bool {
         let is_below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
         let text = path.to_string_lossy();

@@ -170,7 +170,7 @@ fn a_row_has_as_many_columns_as_the_limit_and_not_one_more() {
     assert_eq!(found, [1, 0]);
 }
 
-/// Whether a map with this at its end is one.
+/// True if a map with this at its end is one.
 fn is_map(more: &str) -> bool {
     Map::parse(&format!("{FIELDS}{more}"), "map").is_ok()
 }

@@ -39,7 +39,7 @@ enum Otherwise {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) outcome: Outcome,
-    /// Whether the map, or the usual words, have it.
+    /// True if the map, or the usual words, have it.
     pub(super) is_known: bool,
 }
 

@@ -135,9 +135,9 @@ const TIMES: [&str; 8] = [
 struct Log {
     jobs: Jobs,
     clock: Clock,
-    /// Whether a time by a clock on the wall was needed.
+    /// True if a time by a clock on the wall was needed.
     is_local: bool,
-    /// Whether the end of a job stood in for its submission.
+    /// True if the end of a job stood in for its submission.
     is_submitted_at_end: bool,
     /// The fields that had a value.
     seen: Seen,

@@ -13,7 +13,7 @@ use super::values::whole;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Dependency {
     pub(super) ends: Vec<End>,
-    /// Whether it waits for all earlier jobs of its name and user.
+    /// True if it waits for all earlier jobs of its name and user.
     pub(super) singleton: bool,
 }
 

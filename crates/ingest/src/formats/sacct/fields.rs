@@ -58,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// Whether it may hold this text.
+    /// True if it may hold this text.
     pub(super) fn fits(self, text: &str) -> bool {
         match self {
             Self::Free | Self::FreeFrom(_) | Self::FreeWords | Self::Plain => true,
@@ -77,7 +77,7 @@ impl Shape {
 }
 
 impl Shape {
-    /// Whether it may hold the delimiter.
+    /// True if it may hold the delimiter.
     fn is_free(self) -> bool {
         matches!(self, Self::Free | Self::FreeFrom(_) | Self::FreeWords)
     }
@@ -96,13 +96,13 @@ impl Shape {
     }
 }
 
-/// Whether it is made of words as a list of features has them: `skylake&ib`, `[rack1*2`, `(a`.
+/// True if it is made of words as a list of features has them: `skylake&ib`, `[rack1*2`, `(a`.
 fn is_words(text: &str) -> bool {
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.&*()[]{}!:,+=@/".contains(&byte);
     !text.is_empty() && text.bytes().all(is_sign)
 }
 
-/// Whether it looks like a time, in any form that has digits, or like that of a job that has none.
+/// True if it looks like a time, in any form that has digits, or like that of a job that has none.
 fn is_time(text: &str) -> bool {
     matches!(text, "Unknown" | "None" | "N/A") || text.starts_with(|first: char| first.is_ascii_digit())
 }
@@ -191,7 +191,7 @@ impl Fields {
         }
     }
 
-    /// Whether a line surely is a step, whose id is in this column: it has a field for each column. Most lines of a list are steps, so
+    /// True if a line surely is a step, whose id is in this column: it has a field for each column. Most lines of a list are steps, so
     /// this is quicker than to split them. A delimiter of several bytes is too rare for that.
     pub(super) fn is_step(&self, line: &str, column: usize) -> bool {
         let [byte] = self.between[..] else { return false };
@@ -241,7 +241,7 @@ impl Fields {
         self.spans.get(column).and_then(|&(from, to)| line.get(from..to)).unwrap_or_default()
     }
 
-    /// Whether each field has the shape of its column.
+    /// True if each field has the shape of its column.
     pub(super) fn fit(&self, line: &str) -> bool {
         self.shapes
             .iter()
@@ -339,7 +339,7 @@ struct Way {
     score: i32,
     /// How many fields are joined to the first of the column.
     taken: usize,
-    /// Whether no other way is as good.
+    /// True if no other way is as good.
     is_alone: bool,
 }
 

@@ -10,7 +10,7 @@ const COMMAND: &str = "`sacct -a -P -D --format=ALL -S 2026-01-01 -E 2026-02-01 
 pub(super) struct Header {
     pub(super) names: Vec<String>,
     pub(super) between: String,
-    /// Whether each line ends with that text, too (`-p`).
+    /// True if each line ends with that text, too (`-p`).
     pub(super) is_closed: bool,
 }
 
@@ -75,7 +75,7 @@ impl Header {
     }
 }
 
-/// Whether a file starts like the output of `sacct` for people, in columns of fixed width.
+/// True if a file starts like the output of `sacct` for people, in columns of fixed width.
 pub(super) fn is_fixed_width(first: &str, second: Option<&str>) -> bool {
     let mut names = first.split_ascii_whitespace();
     let is_ruled = second.is_none_or(|line| line.starts_with("---") && line.bytes().all(|byte| b"- ".contains(&byte)));

@@ -71,13 +71,13 @@ fn with_names(names: Vec<String>, between: &str, lines: &[&str]) -> Header {
     Header { names, between: between.to_owned(), is_closed }
 }
 
-/// Whether a line has the columns of these names. What a name of a job has too much, stands at the end.
+/// True if a line has the columns of these names. What a name of a job has too much, stands at the end.
 fn fits(names: &[&str], line: &str) -> bool {
     let fields: Vec<&str> = line.split('|').collect();
     fields.len() >= names.len() && names.iter().zip(fields).all(|(name, text)| is_value(name, text))
 }
 
-/// Whether a text may be that of a field.
+/// True if a text may be that of a field.
 fn is_value(name: &str, text: &str) -> bool {
     let is_time = || Clock::default().time(text).is_some();
     match name {

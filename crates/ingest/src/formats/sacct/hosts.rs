@@ -13,7 +13,7 @@ pub(super) fn hosts(list: &str) -> Option<Vec<String>> {
     list.split(',').all(|part| part.len() <= LONGEST_PART).then(|| expand(list, MOST_HOSTS))?
 }
 
-/// Whether a list is the name of one node.
+/// True if a list is the name of one node.
 pub(super) fn is_one(list: &str) -> bool {
     (1..=LONGEST_PART).contains(&list.len()) && !list.contains(['[', ']', ','])
 }

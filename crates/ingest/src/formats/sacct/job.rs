@@ -34,7 +34,7 @@ pub(super) struct Job<'a> {
     pub(super) limit: Option<i64>,
     /// Why it waited last.
     pub(super) reason: &'a str,
-    /// Whether Slurm counts restarts of it.
+    /// True if Slurm counts restarts of it.
     pub(super) was_restarted: bool,
     pub(super) demand: Demand<'a>,
     /// What it takes off its priority.
@@ -64,7 +64,7 @@ pub(super) struct Demand<'a> {
 struct Options {
     names_nodes: bool,
     has_time_min: bool,
-    /// Whether they alone give its GPUs.
+    /// True if they alone give its GPUs.
     give_gpus: bool,
 }
 
@@ -73,13 +73,13 @@ struct Options {
 pub(super) struct Try<'a> {
     pub(super) times: Times,
     pub(super) state: State,
-    /// Whether a later row of the job may be its next try.
+    /// True if a later row of the job may be its next try.
     goes_on: bool,
     is_preempted: bool,
-    /// Whether the next row goes on with the same run, at another size.
+    /// True if the next row goes on with the same run, at another size.
     is_resized: bool,
     pub(super) ran: bool,
-    /// Whether the list has what it held by resource.
+    /// True if the list has what it held by resource.
     pub(super) has_alloc_tres: bool,
     /// What it held; 0: unknown.
     pub(super) cpus: u32,
@@ -349,7 +349,7 @@ impl<'a> Job<'a> {
         (self.tries.first().map(of_try), self.pending, self.user)
     }
 
-    /// Whether a row with the same id is another copy of this one, if both are of one user.
+    /// True if a row with the same id is another copy of this one, if both are of one user.
     pub(super) fn is_same_row(&self, other: &Self) -> bool {
         let is_same_part = |(new, known): (&Try<'_>, &Try<'_>)| {
             known.times.submit == new.times.submit
@@ -393,7 +393,7 @@ impl<'a> Job<'a> {
         last.is_resized = rest.is_resized;
     }
 
-    /// Whether a job that was preempted did not come again, so that it ended then (`PreemptMode=CANCEL`).
+    /// True if a job that was preempted did not come again, so that it ended then (`PreemptMode=CANCEL`).
     pub(super) fn end_by_preemption(&mut self) -> bool {
         let last = self.tries.last_mut().filter(|last| last.is_preempted && last.ran);
         let Some(last) = last.filter(|last| last.state == State::Ended(Outcome::Evicted)) else { return false };

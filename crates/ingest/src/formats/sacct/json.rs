@@ -30,7 +30,7 @@ use super::values::{MEBIBYTE, Memory};
 /// The most bytes of a job with its steps. Each step takes some 10 kB.
 pub(crate) const MAX_OBJECT: usize = 64 << 20;
 
-/// Whether a file that starts so is a list of jobs that `sacct` or slurmrestd's accounting wrote. `squeue --json` lists `jobs`, too.
+/// True if a file that starts so is a list of jobs that `sacct` or slurmrestd's accounting wrote. `squeue --json` lists `jobs`, too.
 pub(super) fn sniff(head: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
     let head = head.trim_ascii_start();
@@ -41,7 +41,7 @@ pub(super) fn sniff(head: &[u8]) -> bool {
     keys.contains(&"jobs") && has(b"\"allocation_nodes\"") || is_job(&keys)
 }
 
-/// Whether these are keys of a job of the accounting, and not of one that waits or runs.
+/// True if these are keys of a job of the accounting, and not of one that waits or runs.
 fn is_job(keys: &[&str]) -> bool {
     keys.contains(&"job_id") && keys.contains(&"allocation_nodes")
 }
@@ -439,12 +439,12 @@ impl JobTimes<'_> {
 }
 
 impl Job<'_> {
-    /// Whether a list of flags has one. A job that both schedulers took has both flags, and text shows that of the main loop.
+    /// True if a list of flags has one. A job that both schedulers took has both flags, and text shows that of the main loop.
     fn has_flag(&self, name: &str) -> bool {
         self.flags.as_array().is_some_and(|flags| flags.iter().any(|flag| flag == name))
     }
 
-    /// Whether it may have no limit, or name none: up to data parser 0.0.39, `null` stands for both.
+    /// True if it may have no limit, or name none: up to data parser 0.0.39, `null` stands for both.
     fn has_ambiguous_limit(&self, row: &Row<'_>) -> bool {
         let limit = self.time.as_ref().map(|time| &time.limit);
         limit == Some(&Leaf::Null) && !row.ran()

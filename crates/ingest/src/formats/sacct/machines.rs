@@ -96,7 +96,7 @@ impl Machines {
         self.cpus.iter().copied().max().filter(|&cpus| cpus > 0)
     }
 
-    /// Whether so many CPUs are all that these nodes have.
+    /// True if so many CPUs are all that these nodes have.
     pub(super) fn are_whole(&self, list: &str, cpus: u32) -> bool {
         let Some(hosts) = hosts(list) else { return false };
         let of_host = |host: &String| self.names.find(host).and_then(|id| self.cpus.get(id.number())).copied();
@@ -196,7 +196,7 @@ impl Node {
         self.alone.most.max(self.shared)
     }
 
-    /// Whether it has a size of its own, if others of its kind have so many CPUs.
+    /// True if it has a size of its own, if others of its kind have so many CPUs.
     fn is_smaller_than(&self, others: u64) -> bool {
         let was_full = self.times >= OFTEN && self.jobs.0 < self.jobs.1 && self.alone.most >= self.shared;
         was_full && self.most().saturating_mul(4) <= others.saturating_mul(3)

@@ -25,7 +25,7 @@ pub(super) struct Row<'a> {
     pub(super) reservation: &'a str,
     pub(super) constraints: &'a str,
     pub(super) priority: Option<i64>,
-    /// Whether the backfill scheduler started it, and not the main loop.
+    /// True if the backfill scheduler started it, and not the main loop.
     pub(super) by_backfill: bool,
     /// The limit of its run time, ms.
     pub(super) limit: Option<i64>,
@@ -94,7 +94,7 @@ impl<'a> Row<'a> {
         self.alloc_nodes.or(self.alloc.nodes).or_else(listed).or_else(asked).unwrap_or(0)
     }
 
-    /// Whether it has both its start and its end.
+    /// True if it has both its start and its end.
     pub(super) fn has_run(times: &Times) -> bool {
         let Times { start, end, elapsed, .. } = *times;
         let run = elapsed.or(start.zip(end).map(|(start, end)| end.saturating_sub(start)));
@@ -106,7 +106,7 @@ impl<'a> Row<'a> {
         self.node_list.filter(|list| !list.is_empty() && !list.starts_with("None") && *list != "(null)")
     }
 
-    /// Whether it ran: it started, and was not cancelled before it had a node.
+    /// True if it ran: it started, and was not cancelled before it had a node.
     pub(super) fn ran(&self) -> bool {
         let Times { start, end, elapsed, .. } = self.times;
         let run = elapsed.or(start.zip(end).map(|(start, end)| end.saturating_sub(start)));

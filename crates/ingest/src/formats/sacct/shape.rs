@@ -41,7 +41,7 @@ pub(super) struct Shape {
     pub(super) resources: Option<String>,
     /// The rule that assumed it.
     pub(super) assumed: Option<&'static str>,
-    /// Whether its CPUs do not divide evenly, so that it holds more here than it did.
+    /// True if its CPUs do not divide evenly, so that it holds more here than it did.
     pub(super) is_uneven: bool,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Shape {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct World {
     is_packed: bool,
-    /// Whether Slurm allocated memory, and not only noted what was asked for (`CR_CPU`, `CR_Core`).
+    /// True if Slurm allocated memory, and not only noted what was asked for (`CR_CPU`, `CR_Core`).
     pub(super) allocates_memory: bool,
     /// The CPUs of the largest node.
     largest: u32,
@@ -65,7 +65,7 @@ pub(super) struct Census {
     unknown: BTreeMap<u32, (u64, u64)>,
     /// The most CPUs on a node, on average over the nodes of a try.
     on_each: Option<u32>,
-    /// Whether a try held memory, and whether the list has what tries held.
+    /// True if a try held memory, and whether the list has what tries held.
     has_memory: bool,
     is_listed: bool,
 }
@@ -102,7 +102,7 @@ impl World {
     }
 }
 
-/// Whether nothing but the CPUs of a job is known.
+/// True if nothing but the CPUs of a job is known.
 fn is_unknown(demand: &Demand<'_>) -> bool {
     let Demand { cpus, nodes, gres, asked, .. } = demand;
     !asked.exclusive && gres.is_empty() && *nodes < 2 && by_options(*asked, *cpus, *nodes, None).is_none()

@@ -44,11 +44,11 @@ const GIVEN_BACK: [&str; 5] = ["REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECI
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Standing {
     pub(super) state: State,
-    /// Whether a later row of the job may be its next try.
+    /// True if a later row of the job may be its next try.
     pub(super) goes_on: bool,
-    /// Whether it had to make room for another job.
+    /// True if it had to make room for another job.
     pub(super) is_preempted: bool,
-    /// Whether it is a part of a run whose size was changed: the next row goes on with it.
+    /// True if it is a part of a run whose size was changed: the next row goes on with it.
     pub(super) is_resized: bool,
 }
 
@@ -130,7 +130,7 @@ impl State {
         }
     }
 
-    /// Whether the row is final.
+    /// True if the row is final.
     pub(super) fn has_ended(self) -> bool {
         matches!(self, Self::Ended(_))
     }

@@ -15,9 +15,9 @@ pub(super) struct Line<'l> {
     pub(super) array_limit: Option<u32>,
     /// What it takes off the priority (`--nice`).
     pub(super) nice: Option<i64>,
-    /// Whether it names nodes that it wants, or does not want (`--nodelist`, `--exclude`).
+    /// True if it names nodes that it wants, or does not want (`--nodelist`, `--exclude`).
     pub(super) names_nodes: bool,
-    /// Whether backfill may shorten its limit (`--time-min`).
+    /// True if backfill may shorten its limit (`--time-min`).
     pub(super) has_time_min: bool,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Asked {
     /// The fewest nodes.
     pub(super) nodes: Option<u32>,
     pub(super) cpus_per_task: Option<u32>,
-    /// Whether it wants its nodes for itself.
+    /// True if it wants its nodes for itself.
     pub(super) exclusive: bool,
     pub(super) gpus: Gpus,
 }

@@ -9,7 +9,7 @@ use super::values::whole;
 pub(super) struct Time {
     first: i64,
     last: i64,
-    /// Whether the zone decided it.
+    /// True if the zone decided it.
     pub(super) is_local: bool,
 }
 
@@ -66,7 +66,7 @@ fn number(tens: u8, ones: u8) -> Option<u32> {
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     pub(super) days: Days,
-    /// Whether a time was local.
+    /// True if a time was local.
     pub(super) used: bool,
     /// Times that clocks showed twice.
     pub(super) ambiguous: u64,

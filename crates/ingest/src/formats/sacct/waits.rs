@@ -71,7 +71,7 @@ struct Asking {
 struct Number {
     /// In the order of their ids, once all are known.
     all: Vec<One>,
-    /// Whether an id was given again, so that not all are of one submission.
+    /// True if an id was given again, so that not all are of one submission.
     is_reused: bool,
 }
 
@@ -241,7 +241,7 @@ impl Waits {
     }
 }
 
-/// Whether they will never have ended so: an array fails if one of its tasks does.
+/// True if they will never have ended so: an array fails if one of its tasks does.
 fn are_hopeless(jobs: &[One], must: Must) -> bool {
     match must {
         Must::Any => false,

@@ -158,12 +158,12 @@ impl<'p> Application<'p> {
         }
     }
 
-    /// Whether a job was started.
+    /// True if a job was started.
     pub(super) fn has_jobs(&self) -> bool {
         self.any_job
     }
 
-    /// Whether a part of a log belongs to another application.
+    /// True if a part of a log belongs to another application.
     pub(super) fn is_of_another(&self, part: &Part) -> bool {
         self.context.is_some() && part.context().is_some_and(|context| self.context != Some(context))
     }
@@ -518,7 +518,7 @@ impl Stage {
         2 * size_of::<Self>() + name + self.parents.as_ref().map_or(0, Vec::len) * size_of::<i64>()
     }
 
-    /// Whether it reads its input from storage, and not from other stages. A log before 1.4 does not say it.
+    /// True if it reads its input from storage, and not from other stages. A log before 1.4 does not say it.
     fn is_source(&self) -> bool {
         self.parents.as_ref().is_some_and(Vec::is_empty)
     }

@@ -280,7 +280,7 @@ pub(super) struct StageInfo {
 }
 
 impl StageInfo {
-    /// Whether its tasks must all start together.
+    /// True if its tasks must all start together.
     pub(super) fn is_barrier(&self) -> bool {
         self.rdds.iter().any(|rdd| rdd.barrier == Some(true))
     }

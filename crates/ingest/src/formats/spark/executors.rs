@@ -78,7 +78,7 @@ impl Executors {
         self.left.get(executor).copied()
     }
 
-    /// Whether none ever came.
+    /// True if none ever came.
     pub(super) fn is_empty(&self) -> bool {
         self.events.is_empty()
     }

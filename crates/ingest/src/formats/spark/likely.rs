@@ -50,9 +50,9 @@ pub(super) struct Likely {
     /// The executors that are there: the numbers of their hosts, and how many tasks they run at once.
     executors: BTreeMap<String, (usize, i64)>,
     cores: Vec<Cores>,
-    /// Whether there are too many hosts.
+    /// True if there are too many hosts.
     is_large: bool,
-    /// Whether a task was not seen to start or to end, so that free cores are not known.
+    /// True if a task was not seen to start or to end, so that free cores are not known.
     misses_starts: bool,
     popularity: Popularity,
 }
@@ -84,7 +84,7 @@ impl Cores {
         }
     }
 
-    /// Whether any was free for long enough in a time.
+    /// True if any was free for long enough in a time.
     fn were_free(&self, from: i64, until: i64) -> bool {
         let first = self.times.partition_point(|&(_, end)| end <= from);
         let now = self.free.map(|since| (since, i64::MAX));
@@ -323,7 +323,7 @@ impl Served {
         }
     }
 
-    /// Whether others were launched there before the task in this place, which would have been first if it preferred the host.
+    /// True if others were launched there before the task in this place, which would have been first if it preferred the host.
     fn passes_over(&self, place: i64, launch: i64) -> bool {
         let behind = self.near.partition_point(|&(other, _)| other <= place);
         self.far < launch || self.near.get(behind).is_some_and(|&(_, earliest)| earliest < launch)

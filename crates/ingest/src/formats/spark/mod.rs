@@ -195,7 +195,7 @@ fn log_name(path: &str) -> String {
     folder.filter(|_| is_name_of_every_log(name)).unwrap_or(name).to_owned()
 }
 
-/// Whether a program calls each of its logs so: Databricks `eventlog`, also with a date, and Spark 1.0 and 1.1 `EVENT_LOG_1`.
+/// True if a program calls each of its logs so: Databricks `eventlog`, also with a date, and Spark 1.0 and 1.1 `EVENT_LOG_1`.
 fn is_name_of_every_log(name: &str) -> bool {
     let number = name.strip_prefix("EVENT_LOG_").filter(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
     number.is_some() || name.strip_prefix(DATABRICKS).is_some_and(|date| date.is_empty() || date.starts_with('-'))

@@ -13,7 +13,7 @@ pub(crate) struct Place {
     pub(crate) context: Option<String>,
     /// The number of the part, from 0.
     pub(crate) number: Option<u64>,
-    /// Whether an application starts here.
+    /// True if an application starts here.
     pub(crate) begins: bool,
 }
 

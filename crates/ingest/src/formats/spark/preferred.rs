@@ -192,7 +192,7 @@ pub(super) struct Seen<'a> {
     pub(super) level: Option<&'a str>,
     pub(super) host: Option<&'a str>,
     pub(super) launch: Option<i64>,
-    /// Whether it is the first at its task, so that it waited in the order of the indices.
+    /// True if it is the first at its task, so that it waited in the order of the indices.
     pub(super) is_first: bool,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Shown<'a> {
         shown
     }
 
-    /// Whether nothing says that the task prefers hosts.
+    /// True if nothing says that the task prefers hosts.
     pub(super) fn shows_nothing(&self) -> bool {
         self.preferred.is_empty() && self.others.is_empty()
     }
@@ -238,7 +238,7 @@ impl<'a> Shown<'a> {
         self.preferred.iter().copied()
     }
 
-    /// Whether the task was seen to prefer a host.
+    /// True if the task was seen to prefer a host.
     pub(super) fn prefers(&self, host: &str) -> bool {
         self.preferred.contains(&host)
     }
@@ -253,7 +253,7 @@ impl<'a> Shown<'a> {
         self.first
     }
 
-    /// Whether the task prefers hosts of which none was seen.
+    /// True if the task prefers hosts of which none was seen.
     fn is_elsewhere(&self) -> bool {
         self.preferred.is_empty() && !self.others.is_empty()
     }
@@ -302,7 +302,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Whether the task in this place cannot prefer the host, because a task behind it was served there while it waited. Of the tasks that
+    /// True if the task in this place cannot prefer the host, because a task behind it was served there while it waited. Of the tasks that
     /// prefer a host, Spark launches the one with the lowest index.
     fn passed_over(&self, place: i64, launch: Option<i64>, host: &str) -> bool {
         let (Some(launch), Some(served)) = (launch, self.served.get(host)) else { return false };

@@ -36,7 +36,7 @@ pub(super) struct Loss {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Missing {
     pub(super) partitions: Vec<i64>,
-    /// Whether the log leaves open which they are.
+    /// True if the log leaves open which they are.
     pub(super) is_guess: bool,
 }
 

@@ -75,7 +75,7 @@ impl Settings {
     }
 }
 
-/// Whether scheduling depends on the setting of this name.
+/// True if scheduling depends on the setting of this name.
 fn is_kept(name: &str) -> bool {
     NAMES.contains(&name) || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }

@@ -51,7 +51,7 @@ impl Meaning {
 pub(super) struct Names {
     /// By the numbers of the header.
     numbered: BTreeMap<usize, String>,
-    /// Whether the header numbers the fields from 0.
+    /// True if the header numbers the fields from 0.
     from_zero: bool,
     /// The most further fields that a job had.
     used: usize,
@@ -174,12 +174,12 @@ pub(super) struct Further<'a> {
     pub(super) properties: Properties<'a>,
     /// The values that have no column, by place.
     extras: [Option<i64>; MOST],
-    /// Whether one of them is a soft limit, and whether one is something else.
+    /// True if one of them is a soft limit, and whether one is something else.
     pub(super) has_soft_time: bool,
     pub(super) has_others: bool,
-    /// Whether it has a text that no table has a place for.
+    /// True if it has a text that no table has a place for.
     pub(super) has_texts: bool,
-    /// Whether a field that the header names does not hold what the name says.
+    /// True if a field that the header names does not hold what the name says.
     pub(super) is_damaged: bool,
 }
 
@@ -188,7 +188,7 @@ pub(super) struct Further<'a> {
 pub(super) struct Properties<'a> {
     /// A property; `None`: any machine will do.
     pub(super) feature: Option<&'a str>,
-    /// Whether they run nothing else.
+    /// True if they run nothing else.
     pub(super) is_exclusive: bool,
     /// How many there are, and the processors that each has for the job.
     pub(super) machines: Option<(i64, i64)>,

@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         Amounts { allocated: self.count(5), requested: self.count(8), memory: self.bytes(10) }
     }
 
-    /// Whether it describes a part of a job that another line sums up.
+    /// True if it describes a part of a job that another line sums up.
     pub(super) fn is_part(&self) -> bool {
         matches!(self.known(11), Some(2.0..=4.0))
     }
@@ -212,6 +212,6 @@ struct Span {
     finish: Option<i64>,
     /// How long it ran, if that is known but not when.
     run_time: Option<i64>,
-    /// Whether it ran.
+    /// True if it ran.
     ran: bool,
 }

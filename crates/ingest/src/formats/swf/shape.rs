@@ -39,11 +39,11 @@ pub(super) struct Shape {
     pub(super) processors: i64,
     /// What the amounts of memory count for: machines or processors.
     pub(super) memories: i64,
-    /// Whether its number of processors is neither that of its machines nor that of their processors.
+    /// True if its number of processors is neither that of its machines nor that of their processors.
     pub(super) is_at_odds: bool,
-    /// Whether it asks for more processors of a machine than any machine has.
+    /// True if it asks for more processors of a machine than any machine has.
     pub(super) is_cut: bool,
-    /// Whether its GPUs cannot be dealt out evenly over its machines.
+    /// True if its GPUs cannot be dealt out evenly over its machines.
     pub(super) is_uneven: bool,
 }
 

@@ -75,9 +75,9 @@ struct TaskBuilder {
     task: TaskRow,
     splits: Vec<SplitRow>,
     attempts: BTreeMap<i64, AttemptRow>,
-    /// Whether it has a Task record, and not only attempts.
+    /// True if it has a Task record, and not only attempts.
     reported: bool,
-    /// Whether a Task record gave its kind. A record that is cut may not.
+    /// True if a Task record gave its kind. A record that is cut may not.
     kind_reported: bool,
 }
 

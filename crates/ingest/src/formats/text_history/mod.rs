@@ -105,7 +105,7 @@ fn sniff(head: &[u8]) -> bool {
     is_concatenated(head.as_bytes()) || record::begins_record(line) && record::record_type(line) != RecordType::Unknown
 }
 
-/// Whether a file that starts with these bytes holds several files, each after a line `\f!!FILE=<name>!!`.
+/// True if a file that starts with these bytes holds several files, each after a line `\f!!FILE=<name>!!`.
 pub fn is_concatenated(head: &[u8]) -> bool {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\x0c';
     let start = head.iter().position(|byte| !blank(byte)).unwrap_or(head.len());

@@ -19,7 +19,7 @@ pub(super) enum RecordType {
 pub(super) struct Record {
     pub(super) kind: RecordType,
     keys: Vec<(String, String)>,
-    /// Whether some of it was not `KEY="value"`.
+    /// True if some of it was not `KEY="value"`.
     pub(super) damaged: bool,
 }
 
@@ -50,7 +50,7 @@ pub(super) enum Syntax {
     Plain,
 }
 
-/// Whether this line begins a record: a word and `KEY="`. In the escaped syntax no line inside a value looks like this.
+/// True if this line begins a record: a word and `KEY="`. In the escaped syntax no line inside a value looks like this.
 pub(super) fn begins_record(line: &str) -> bool {
     line.split_once(' ').is_some_and(|(kind, rest)| {
         !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_alphabetic()) && key_at(rest).is_some()
@@ -68,7 +68,7 @@ pub(super) fn record_type(line: &str) -> RecordType {
     }
 }
 
-/// Whether a line ends a record of the escaped syntax.
+/// True if a line ends a record of the escaped syntax.
 pub(super) fn ends_record(line: &str) -> bool {
     line.ends_with(" .")
 }

@@ -19,7 +19,7 @@ pub(super) enum Right {
 pub(super) struct Candidate {
     pub(super) id: u32,
     pub(super) right: Right,
-    /// Whether it may be taken while the preemptor borrows.
+    /// True if it may be taken while the preemptor borrows.
     pub(super) while_borrowing: bool,
     /// The common ancestor with the preemptor.
     pub(super) common: usize,
@@ -119,7 +119,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Whether it may be preempted by a queue that borrows.
+    /// True if it may be preempted by a queue that borrows.
     fn lower(&self, workload: &Workload) -> bool {
         self.policies.borrow.is_some_and(|borrow| {
             workload.priority < self.request.priority && borrow.threshold.is_none_or(|most| workload.priority <= most)

@@ -57,7 +57,7 @@ fn candidates(search: &Search<'_>, request: &Request<'_>) -> Vec<u32> {
     found
 }
 
-/// Whether the request fits; it is booked while shares are compared.
+/// True if the request fits; it is booked while shares are compared.
 fn fits(search: &mut Search<'_>, request: &Request<'_>) -> bool {
     search.quotas.remove(request.queue, request.usage);
     let fits = search.fits(request, true);

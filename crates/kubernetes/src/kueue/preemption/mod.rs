@@ -42,7 +42,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a queue may have admitted anyone whom the policy gives up.
+    /// True if a queue may have admitted anyone whom the policy gives up.
     fn may_give(&self, queue: usize, request: &Request<'_>, policy: Policy) -> bool {
         self.store.queues[queue].lowest().is_some_and(|lowest| match policy {
             Policy::Never => false,
@@ -52,7 +52,7 @@ impl Search<'_> {
         })
     }
 
-    /// Whether a workload may be a candidate: it holds something of what is short, and the policy gives it up.
+    /// True if a workload may be a candidate: it holds something of what is short, and the policy gives it up.
     fn candidate(&self, id: u32, request: &Request<'_>, policy: Policy) -> bool {
         let workload = self.workload(id);
         uses(workload, request.short) && allows(policy, request, workload) && !self.without.contains(&id)
@@ -85,7 +85,7 @@ impl Search<'_> {
         })
     }
 
-    /// Whether a node stays within its quota in all of the cells.
+    /// True if a node stays within its quota in all of the cells.
     fn within(&self, node: usize, cells: &[u32]) -> bool {
         cells.iter().all(|&cell| self.quotas.within(node, cell, 0))
     }
@@ -103,7 +103,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a policy gives up `victim` for the request.
+/// True if a policy gives up `victim` for the request.
 fn allows(policy: Policy, request: &Request<'_>, victim: &Workload) -> bool {
     match policy {
         Policy::Never => false,
@@ -116,7 +116,7 @@ fn allows(policy: Policy, request: &Request<'_>, victim: &Workload) -> bool {
     }
 }
 
-/// Whether a workload holds something of one of the cells.
+/// True if a workload holds something of one of the cells.
 fn uses(workload: &Workload, cells: &[u32]) -> bool {
     workload.usage.iter().any(|(cell, _)| cells.contains(cell))
 }

@@ -79,7 +79,7 @@ struct Admission {
     ended: Vec<(Ms, u32)>,
     /// What Kueue has decided and the engine has not done yet.
     decided: VecDeque<Decision>,
-    /// Whether something has happened since its last cycles, and when these were, ms.
+    /// True if something has happened since its last cycles, and when these were, ms.
     stirred: bool,
     settled: Option<Ms>,
     /// The workloads of which this pass has started something.

@@ -49,7 +49,7 @@ impl Workload {
         Self { job, tasks: vec![task], stand: Stand::New, runs: BTreeSet::new(), admitted: 0, admissions: 0, id: None }
     }
 
-    /// Whether nothing of it runs or waits any more.
+    /// True if nothing of it runs or waits any more.
     pub(super) fn is_over(&self, view: View<'_>) -> bool {
         self.tasks.iter().all(|&task| view.waiting(task) == 0 && view.running(task) == 0)
     }
@@ -138,7 +138,7 @@ pub(super) fn submission(site: &objects::Site, job: JobView<'_>, created: Ms, ui
     })
 }
 
-/// Whether a job that names this queue comes to a ClusterQueue that takes its namespace.
+/// True if a job that names this queue comes to a ClusterQueue that takes its namespace.
 pub(crate) fn takes(site: &objects::Site, name: &str) -> bool {
     queue_of(site, name).is_some_and(|(_, takes)| takes)
 }

@@ -36,7 +36,7 @@ pub(super) struct Periods {
     pub(super) full: Ms,
     /// Between two runs of the backfill scheduler; `None`: there is none.
     pub(super) backfill: Option<Ms>,
-    /// Whether the main loop runs at each end.
+    /// True if the main loop runs at each end.
     pub(super) at_ends: bool,
 }
 

@@ -22,12 +22,12 @@ pub(super) struct Request {
     others: SmallVec<[(u32, u64); 1]>,
     /// What the job takes of licences, by their places.
     licenses: SmallVec<[(u32, u64); 1]>,
-    /// Whether its machines run nothing else.
+    /// True if its machines run nothing else.
     pub(super) exclusive: bool,
 }
 
 impl Request {
-    /// Whether the room for it on an empty machine depends on the kind of the machine alone. A job that asks for no processor finds room
+    /// True if the room for it on an empty machine depends on the kind of the machine alone. A job that asks for no processor finds room
     /// also on full machines.
     fn counts(&self) -> bool {
         self.others.is_empty() && self.demand.cpu > 0
@@ -237,7 +237,7 @@ impl Cluster {
         }
     }
 
-    /// Whether the licences are free that a job asks for.
+    /// True if the licences are free that a job asks for.
     pub(super) fn has_licenses(&self, request: &Request) -> bool {
         request.licenses.iter().all(|&(place, amount)| self.licenses[place as usize] >= amount)
     }
@@ -382,7 +382,7 @@ impl Cluster {
         if room < least { 0 } else { room }
     }
 
-    /// Whether these machines could hold a job if nothing else ran.
+    /// True if these machines could hold a job if nothing else ran.
     pub(super) fn could_hold(&mut self, request: &Request, machines: &FixedBitSet) -> bool {
         let least = request.asked.least();
         if request.counts() && request.asked.needs_only_sums() {
@@ -402,7 +402,7 @@ impl Cluster {
         choose(request.asked, &rooms.filter(|room| room.room >= least).collect()).is_some()
     }
 
-    /// Whether so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
+    /// True if so many machines may be enough for a job, if nothing else ran on them. A cheap bound.
     pub(super) fn may_hold(&self, request: &Request, machines: &FixedBitSet) -> bool {
         let mut count = 0;
         // Most jobs are small: the first blocks are enough.
@@ -412,17 +412,17 @@ impl Cluster {
         })
     }
 
-    /// Whether so many machines may be enough for a job, whichever they are.
+    /// True if so many machines may be enough for a job, whichever they are.
     pub(super) fn may_hold_on(&self, request: &Request, count: usize) -> bool {
         self.may_fit_with(request, Gain::default(), count)
     }
 
-    /// Whether the machines with any room now and so many more may be enough for a job. The cheapest bound.
+    /// True if the machines with any room now and so many more may be enough for a job. The cheapest bound.
     pub(super) fn may_start(&self, request: &Request, more: usize) -> bool {
         request.demand.cpu == 0 || self.may_hold_on(request, self.open + more)
     }
 
-    /// Whether some room and so many more machines may be enough for a job, whichever they are.
+    /// True if some room and so many more machines may be enough for a job, whichever they are.
     pub(super) fn may_fit_with(&self, request: &Request, gain: Gain, count: usize) -> bool {
         let each = self.largest_cpu.checked_div(request.demand.cpu).unwrap_or(u64::MAX);
         request.asked.may_fit(gain.plus(Gain { room: each.saturating_mul(count as u64), machines: count }))
@@ -506,7 +506,7 @@ impl From<Vec<(NodeId, u32)>> for Held {
 }
 
 impl Held {
-    /// Whether any of these machines is among them.
+    /// True if any of these machines is among them.
     pub(super) fn is_on(&self, machines: &FixedBitSet) -> bool {
         let all = machines.as_slice();
         self.blocks.iter().any(|&(place, other)| all.get(place).is_some_and(|block| block & other != 0))

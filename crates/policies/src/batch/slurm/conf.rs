@@ -218,7 +218,7 @@ settings! {
 }
 
 impl Settings {
-    /// Whether any factor of priorities has a weight.
+    /// True if any factor of priorities has a weight.
     pub(super) fn has_weights(&self) -> bool {
         let Self { weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos, .. } = self;
         [weight_age, weight_fair_share, weight_job_size, weight_partition, weight_qos]
@@ -251,7 +251,7 @@ pub(super) struct Rules {
     pub(super) from_later: bool,
     /// A bundle of ends stops where the plan changes next (`_future_run_test`).
     pub(super) cut_bundles: bool,
-    /// Whether its place overlaps with a reservation is looked at before whether it starts behind the next change of the plan.
+    /// True if its place overlaps with a reservation is looked at before whether it starts behind the next change of the plan.
     pub(super) overlap_first: bool,
     /// A job that finds no change of the plan within its limit is tried at the end of the next slot.
     pub(super) next_slot: bool,

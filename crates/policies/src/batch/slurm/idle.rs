@@ -85,7 +85,7 @@ fn by_default(set: &Settings, version: &Known, conf: &SlurmConf) -> Option<Prior
     (is_silent && version.is_multifactor_by_default() && set.has_weights()).then_some(PriorityFrom::Multifactor)
 }
 
-/// Whether the QOS counts in priorities, and nobody says which priority each has.
+/// True if the QOS counts in priorities, and nobody says which priority each has.
 fn lacks_qos(set: &Settings, conf: &SlurmConf) -> bool {
     set.weight_qos != 0 && conf.qos.is_empty()
 }

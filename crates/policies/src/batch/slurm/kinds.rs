@@ -61,7 +61,7 @@ impl Kinds {
         self.rooms.first().copied().filter(|_| self.rooms.len() == 1)
     }
 
-    /// Whether two machines are of one kind.
+    /// True if two machines are of one kind.
     pub(super) fn are_alike(&self, one: usize, other: usize) -> bool {
         self.of[one] == self.of[other]
     }

@@ -36,7 +36,7 @@ impl Amounts {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Claims {
     counters: SmallVec<[u32; 2]>,
-    /// Whether it alone is more than is allowed.
+    /// True if it alone is more than is allowed.
     is_too_much: bool,
 }
 

@@ -422,7 +422,7 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Whether it looks at a job, given how many of its partition and its user it has looked at.
+    /// True if it looks at a job, given how many of its partition and its user it has looked at.
     fn looks_at(&mut self, waiting: &Waiting) -> bool {
         let most = [self.set.bf_max_job_part, self.set.bf_max_job_user];
         let places = [waiting.partition, waiting.user as usize];
@@ -435,7 +435,7 @@ impl Cycle<'_> {
         looks
     }
 
-    /// Whether it may start one more job.
+    /// True if it may start one more job.
     fn may_start_more(&self) -> bool {
         self.set.bf_max_job_start == 0 || self.started < self.set.bf_max_job_start
     }
@@ -578,7 +578,7 @@ impl Cycle<'_> {
         self.same_until_at_most(beyond.map(|at| at.saturating_sub(window).saturating_add(1)));
     }
 
-    /// Whether a job that does not start now gets a reservation.
+    /// True if a job that does not start now gets a reservation.
     fn may_reserve(&mut self, waiting: &Waiting) -> bool {
         let most = self.set.reservations;
         let is_old = self.now.saturating_sub(waiting.since).max(0) >= self.set.bf_min_age_reserve;
@@ -697,7 +697,7 @@ impl Begun {
         self.counters.reason(&waiting.taken.claims, &waiting.taken.amounts).or(licenses)
     }
 
-    /// Whether limits and licences let all components of a heterogeneous job start, and none takes the place of another job.
+    /// True if limits and licences let all components of a heterogeneous job start, and none takes the place of another job.
     fn may_start_together(&mut self, components: &[(&Waiting, Room)]) -> bool {
         let mut started = 0;
         for (component, room) in components {

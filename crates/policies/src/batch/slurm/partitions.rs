@@ -17,7 +17,7 @@ pub(super) struct Partition {
     pub(super) job_factor: u32,
     pub(super) max_time: Option<Ms>,
     pub(super) default_time: Option<Ms>,
-    /// Whether its jobs have their machines for themselves.
+    /// True if its jobs have their machines for themselves.
     pub(super) exclusive: bool,
     /// What becomes of its jobs that lose their place; `None`: as the whole cluster says.
     pub(super) preempt_mode: Option<String>,
@@ -134,7 +134,7 @@ impl Partitions {
     }
 }
 
-/// Whether a machine has the features of an expression. Counts (`a*2`) and brackets are those of single machines.
+/// True if a machine has the features of an expression. Counts (`a*2`) and brackets are those of single machines.
 fn satisfies(asked: &str, has: &[Arc<str>]) -> bool {
     let plain = |name: &str| {
         let name = name.split('*').next().unwrap_or(name).trim_matches(['[', ']', '(', ')', ' ']);

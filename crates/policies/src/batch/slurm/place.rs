@@ -70,12 +70,12 @@ impl Asked {
         }
     }
 
-    /// Whether [`Asked::may_fit`] decides, if all rooms are for at least [`Asked::least`].
+    /// True if [`Asked::may_fit`] decides, if all rooms are for at least [`Asked::least`].
     pub(super) fn needs_only_sums(self) -> bool {
         self.machines.is_none_or(|machines| self.instances.is_multiple_of(machines.max(1)))
     }
 
-    /// Whether so much room may do.
+    /// True if so much room may do.
     pub(super) fn may_fit(self, gain: Gain) -> bool {
         gain.room >= u64::from(self.instances) && gain.machines >= self.machines.unwrap_or(1) as usize
     }

@@ -98,7 +98,7 @@ impl Plan {
         gains(next, machines, [&span.open, &span.open]).then_some((Some(span.end), last + 1))
     }
 
-    /// Whether a reservation between two instants closes one of these machines.
+    /// True if a reservation between two instants closes one of these machines.
     pub(super) fn overlaps(&self, start: Ms, end: Ms, machines: &FixedBitSet) -> bool {
         let spans = self.spans.iter().filter(|span| span.end > start && span.begin < end);
         spans.clone().any(|span| !machines.is_subset(&span.open))
@@ -139,7 +139,7 @@ impl Plan {
     }
 }
 
-/// Whether any of these machines is open in a span that is not in both of two sets.
+/// True if any of these machines is open in a span that is not in both of two sets.
 fn gains(next: &Span, machines: &FixedBitSet, [one, other]: [&FixedBitSet; 2]) -> bool {
     let mut blocks = machines.as_slice().iter().zip(next.open.as_slice()).zip(one.as_slice()).zip(other.as_slice());
     blocks.any(|(((block, next), one), other)| block & next & !(one & other) != 0)

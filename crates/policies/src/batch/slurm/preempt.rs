@@ -106,7 +106,7 @@ impl Preemption {
         }
     }
 
-    /// Whether any job may take the place of another.
+    /// True if any job may take the place of another.
     pub(super) fn is_possible(&self) -> bool {
         self.by != PreemptBy::None
     }

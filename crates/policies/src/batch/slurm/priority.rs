@@ -144,7 +144,7 @@ impl Priorities {
         }
     }
 
-    /// Whether priorities are to be computed anew now. If so, the fair shares are.
+    /// True if priorities are to be computed anew now. If so, the fair shares are.
     pub(super) fn is_time(&mut self, now: Ms) -> bool {
         let is_due = self.computed.is_none_or(|last| now.saturating_sub(last) >= self.period);
         if self.from != PriorityFrom::Multifactor || !is_due {

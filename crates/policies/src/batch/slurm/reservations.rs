@@ -36,7 +36,7 @@ struct Reservation {
 }
 
 impl Reservation {
-    /// Whether a job that runs between two instants meets it.
+    /// True if a job that runs between two instants meets it.
     fn meets(&self, from: Ms, until: Ms) -> bool {
         from < self.end && until > self.start
     }
@@ -105,7 +105,7 @@ impl Reservations {
         next
     }
 
-    /// Whether a reservation closes one of these machines to a job between two instants.
+    /// True if a reservation closes one of these machines to a job between two instants.
     pub(super) fn close(&self, name: Option<Name>, from: Ms, until: Ms, machines: &FixedBitSet) -> bool {
         let mut open = machines.clone();
         self.leave_open(name, from, until, &mut open);

@@ -35,9 +35,9 @@ pub(super) struct Unit {
     pub(super) taken: Rc<Taken>,
     pub(super) standing: Standing,
     pub(super) rank: Rank,
-    /// Whether it has ended, which the controller may not have noticed yet.
+    /// True if it has ended, which the controller may not have noticed yet.
     pub(super) is_over: bool,
-    /// Whether it has lost its place, and runs on until its end only.
+    /// True if it has lost its place, and runs on until its end only.
     pub(super) leaves: bool,
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Search {
     pub(super) from: Ms,
     /// Up to then; `now` for nothing but a start now.
     pub(super) until: Ms,
-    /// Whether a bundle of ends ends there, too. Otherwise, one that reaches farther gives no start.
+    /// True if a bundle of ends ends there, too. Otherwise, one that reaches farther gives no start.
     pub(super) cuts: bool,
     /// How much farther each bundle of ends reaches than the one before; none: twice as far.
     pub(super) widen: Option<Ms>,

@@ -95,7 +95,7 @@ impl Known {
         if self.number < Version::V24_11.number() { Version::V22_05 } else { Version::V24_11 }
     }
 
-    /// Whether priorities are weighted sums if no line says what they are.
+    /// True if priorities are weighted sums if no line says what they are.
     pub(super) fn is_multifactor_by_default(&self) -> bool {
         self.number >= MULTIFACTOR_SINCE
     }

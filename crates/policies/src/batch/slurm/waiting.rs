@@ -55,7 +55,7 @@ pub(super) struct Taken {
 }
 
 impl Waiting {
-    /// Whether its machines are closed to all that is planned behind it in the cycle that starts it (`_bf_reserve_running`). Those of a job
+    /// True if its machines are closed to all that is planned behind it in the cycle that starts it (`_bf_reserve_running`). Those of a job
     /// that may lose its place are not.
     pub(super) fn closes_its_machines(&self) -> bool {
         self.request.exclusive && self.rank.then.is_none()

@@ -25,7 +25,7 @@ pub(super) struct Limits {
     pub(super) sustained: Ms,
     /// How long an executor may be idle, ms.
     pub(super) idle: Ms,
-    /// Whether executors keep what was written on them for others.
+    /// True if executors keep what was written on them for others.
     pub(super) holds_shuffles: bool,
     /// How many tasks an executor runs at once.
     pub(super) tasks_each: u64,
@@ -109,7 +109,7 @@ impl Allocation {
         self.more = if self.target.saturating_sub(before) == self.more { self.more.saturating_mul(2) } else { 1 };
     }
 
-    /// Whether it lets an idle executor go if it has so many.
+    /// True if it lets an idle executor go if it has so many.
     pub(super) fn lets_go(&self, have: u64) -> bool {
         have > self.limits.least && have > self.target
     }

@@ -33,7 +33,7 @@ pub(super) struct Conf {
     /// How long a task set waits for a preferred machine, and for its rack, ms.
     wait_node: Ms,
     wait_rack: Ms,
-    /// Whether each launch sets the waits back.
+    /// True if each launch sets the waits back.
     pub(super) legacy_reset: bool,
     /// The time between two offers of everything, ms.
     pub(super) revive: Ms,
@@ -45,7 +45,7 @@ pub(super) struct Conf {
     pub(super) executors: Option<u64>,
     /// The most cores that the application gets.
     pub(super) cores_max: Option<u64>,
-    /// Whether the master deals its executors out over workers.
+    /// True if the master deals its executors out over workers.
     pub(super) spread_out: bool,
     /// How it asks for executors while it runs; `None`: it asks for all at its start.
     pub(super) dynamic: Option<Limits>,
@@ -128,7 +128,7 @@ impl Conf {
     }
 }
 
-/// Whether the log of an application says that its pools count.
+/// True if the log of an application says that its pools count.
 pub(super) fn is_fair(logged: &Logged) -> bool {
     logged.get("spark.scheduler.mode").is_some_and(|mode| mode.trim().eq_ignore_ascii_case("FAIR"))
 }
@@ -138,7 +138,7 @@ fn dynamic_key(key: &str) -> String {
     format!("spark.dynamicAllocation.{key}")
 }
 
-/// Whether a version of Spark sets the waits back at each launch: all before 3.1 do.
+/// True if a version of Spark sets the waits back at each launch: all before 3.1 do.
 fn is_before_3_1(version: &str) -> bool {
     let mut parts = version.split('.').map(|part| part.parse::<u32>().unwrap_or(u32::MAX));
     (parts.next().unwrap_or(u32::MAX), parts.next().unwrap_or(u32::MAX)) < (3, 1)

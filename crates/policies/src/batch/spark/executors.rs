@@ -18,7 +18,7 @@ pub(super) struct Executor {
     used: Resources,
     /// From when on it is there, ms.
     since: Ms,
-    /// Whether the scheduler knows of it.
+    /// True if the scheduler knows of it.
     is_alive: bool,
     /// How many jobs may still read what it wrote.
     holds: u32,
@@ -34,12 +34,12 @@ pub(super) struct Alive<'a> {
 }
 
 impl Alive<'_> {
-    /// Whether it has one on a machine.
+    /// True if it has one on a machine.
     pub(super) fn on(self, node: NodeId) -> bool {
         self.executors.alive.contains(&(self.app, node))
     }
 
-    /// Whether it has one in a rack.
+    /// True if it has one in a rack.
     pub(super) fn in_rack(self, rack: u32) -> bool {
         self.executors.alive_racks.contains(&(self.app, rack))
     }
@@ -110,7 +110,7 @@ impl Executors {
         &self.all[number]
     }
 
-    /// Whether the scheduler knows of one.
+    /// True if the scheduler knows of one.
     pub(super) fn is_known(&self, number: usize) -> bool {
         self.all[number].is_alive
     }

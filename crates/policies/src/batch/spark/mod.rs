@@ -247,12 +247,12 @@ struct Spark {
     apps: Vec<App>,
     /// The numbers of the applications, by the group of their jobs.
     by_group: BTreeMap<String, usize>,
-    /// Whether the master gives out executors; else the one application has all.
+    /// True if the master gives out executors; else the one application has all.
     has_master: bool,
     executors: Executors,
-    /// Whether applications ask for executors while they run.
+    /// True if applications ask for executors while they run.
     is_dynamic: bool,
-    /// Whether each executor is all of its machine.
+    /// True if each executor is all of its machine.
     whole: bool,
     /// Since when each machine has been there, ms.
     there: Vec<Option<Ms>>,

@@ -9,7 +9,7 @@ use crate::queues::spark_pools::{Mode, PoolConf, SparkPools};
 #[derive(Debug)]
 pub(super) struct Pools {
     conf: SparkPools,
-    /// Whether pools are compared; else all sets stand in one.
+    /// True if pools are compared; else all sets stand in one.
     fair: bool,
     pools: Vec<Pool>,
 }
@@ -75,7 +75,7 @@ impl Pools {
         self.pools.len() - 1
     }
 
-    /// Whether anything waits.
+    /// True if anything waits.
     pub(super) fn have_waiting(&self) -> bool {
         self.pools.iter().any(|pool| !pool.waiting.is_empty())
     }

@@ -30,7 +30,7 @@ pub(super) struct Member {
 pub(super) struct Answer {
     /// The index of the task that was taken, and the level that it is given.
     pub(super) taken: Option<(u32, Level)>,
-    /// Whether nothing was taken because the set waits for a nearer executor.
+    /// True if nothing was taken because the set waits for a nearer executor.
     pub(super) rejected: bool,
 }
 
@@ -105,13 +105,13 @@ pub(super) struct TaskSet {
     pub(super) running: u32,
     /// The least that a task takes.
     least: Resources,
-    /// Whether it has been submitted.
+    /// True if it has been submitted.
     pub(super) is_submitted: bool,
     levels: Vec<Level>,
     /// The place of the present level among them.
     current: usize,
     timer: Ms,
-    /// Whether nothing was rejected since the timer was set back.
+    /// True if nothing was rejected since the timer was set back.
     pub(super) quiet: bool,
 }
 

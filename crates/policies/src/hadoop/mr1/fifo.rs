@@ -57,7 +57,7 @@ impl Fifo {
         Self { settings, queue: JobQueue::default() }
     }
 
-    /// Whether so many attempts of a kind run that slots must be kept free. Jobs without reduces never ask for it.
+    /// True if so many attempts of a kind run that slots must be kept free. Jobs without reduces never ask for it.
     fn padding_exceeded(&self, kind: Kind, offer: &Offer<'_, '_>) -> bool {
         let view = offer.view();
         let padded = view.live_nodes() > self.settings.min_cluster;

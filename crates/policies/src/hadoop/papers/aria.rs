@@ -91,7 +91,7 @@ impl Aria {
         }
     }
 
-    /// Whether run times are learnt from tasks that have ended.
+    /// True if run times are learnt from tasks that have ended.
     fn learns(&self) -> bool {
         self.settings.profile == Source::Learnt
     }

@@ -84,13 +84,13 @@ impl Gravity {
         self.costs.extend(view.nodes().map(cost));
     }
 
-    /// Whether no node of those that count is nearer to the input than this one.
+    /// True if no node of those that count is nearer to the input than this one.
     fn is_nearest(&self, node: NodeId, view: View<'_>, counts: impl Fn(NodeId) -> bool) -> bool {
         let cost = self.costs[node.index()];
         view.nodes().all(|other| cost <= self.costs[other.index()] || !counts(other))
     }
 
-    /// Whether the job's reduces go to a node with a free slot.
+    /// True if the job's reduces go to a node with a free slot.
     fn accepts(&self, node: NodeId, declines: u32, view: View<'_>) -> bool {
         if self.declined < declines {
             self.is_nearest(node, view, |other| view.is_live(other) && view.node_slots(other, Kind::Reduce) > 0)

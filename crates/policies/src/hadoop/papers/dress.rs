@@ -197,7 +197,7 @@ impl Dress {
     }
 }
 
-/// Whether a job that asks for so many containers is large.
+/// True if a job that asks for so many containers is large.
 fn is_large(demand: f64, theta: f64, base: f64) -> bool {
     demand > theta * base
 }

@@ -66,7 +66,7 @@ impl Version {
         Some(if major < 3 { Self::Of2014 } else { Self::Of34 })
     }
 
-    /// Whether a rule of 3.4 holds, if this is its own setting: `None` follows the version.
+    /// True if a rule of 3.4 holds, if this is its own setting: `None` follows the version.
     pub(crate) fn has(self, rule: Option<bool>) -> bool {
         rule.unwrap_or(self == Self::Of34)
     }

@@ -36,7 +36,7 @@ pub(crate) struct DeltaRules {
     pub(crate) min: f64,
     /// The greatest δ.
     pub(crate) max: f64,
-    /// Whether small jobs get no more of the large jobs' surplus than they lack; as printed, they get all of it.
+    /// True if small jobs get no more of the large jobs' surplus than they lack; as printed, they get all of it.
     pub(crate) cap_transfer: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct DeltaRules {
 pub(crate) struct Moved {
     /// δ for the next tick.
     pub(crate) delta: f64,
-    /// Whether neither category will have all that it asks for, so that the smallest jobs come first (DRESS, §IV-C).
+    /// True if neither category will have all that it asks for, so that the smallest jobs come first (DRESS, §IV-C).
     pub(crate) both_are_short: bool,
 }
 

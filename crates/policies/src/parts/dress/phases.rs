@@ -87,7 +87,7 @@ struct Phase {
     spread: Option<Ms>,
     /// When it began to release containers (γ), ms.
     release: Option<Ms>,
-    /// Whether its trailing tasks have moved to the next phase.
+    /// True if its trailing tasks have moved to the next phase.
     trailed: bool,
 }
 

@@ -147,7 +147,7 @@ impl Pools {
         }
     }
 
-    /// Whether all orders and sums are those that are found if they are made anew.
+    /// True if all orders and sums are those that are found if they are made anew.
     fn is_ranked(&self, view: View<'_>) -> bool {
         let mut total = [0; 2];
         let pools = self.pools.iter().all(|pool| {

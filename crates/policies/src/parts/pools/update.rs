@@ -132,7 +132,7 @@ impl Pools {
         })
     }
 
-    /// Whether all demands are those that are found if they are computed anew.
+    /// True if all demands are those that are found if they are computed anew.
     fn is_counted(&self, view: View<'_>) -> bool {
         let mut total = [0; 2];
         let pools = self.pools.iter().all(|pool| {

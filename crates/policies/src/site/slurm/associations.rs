@@ -154,7 +154,7 @@ fn settings(text: &str) -> Vec<String> {
     parts
 }
 
-/// Whether a part ends in the name of a generic resource that has no amount yet.
+/// True if a part ends in the name of a generic resource that has no amount yet.
 fn is_within_gres(part: &str) -> bool {
     let last = part.rsplit_once([',', '=']).map_or("", |(_, last)| last);
     last.trim().starts_with("gres/")

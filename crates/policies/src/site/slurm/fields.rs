@@ -94,7 +94,7 @@ impl Fields {
         self.get(names).filter(limited).map(|field| field.number(notes, 0, u32::MAX)).transpose()
     }
 
-    /// Whether a setting is `YES`.
+    /// True if a setting is `YES`.
     pub(super) fn is_yes(&self, name: &str) -> bool {
         self.get(&[name])
             .is_some_and(|field| ["yes", "true", "1"].iter().any(|yes| field.value.eq_ignore_ascii_case(yes)))

@@ -115,7 +115,7 @@ pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// Whether a value is none at all, or 0 of something that only counts above 0.
+/// True if a value is none at all, or 0 of something that only counts above 0.
 fn is_zero(value: &str) -> bool {
     value.chars().all(|c| matches!(c, '0' | ':' | '.'))
 }

@@ -146,7 +146,7 @@ fn value(text: &str) -> (&str, &str) {
     text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()))
 }
 
-/// Whether a line without values stands between them in what `scontrol show config` prints.
+/// True if a line without values stands between them in what `scontrol show config` prints.
 fn is_heading(text: &str) -> bool {
     text.ends_with(':') || text.starts_with("Configuration data as of") || text.starts_with("Slurmctld(")
 }

@@ -112,7 +112,7 @@ impl Nodes {
         Ok(())
     }
 
-    /// Whether a node is described, or will be. Without a line of `slurm.conf`, each is: what `scontrol` printed may be a part.
+    /// True if a node is described, or will be. Without a line of `slurm.conf`, each is: what `scontrol` printed may be a part.
     pub(super) fn has(&self, host: &str) -> bool {
         let is_open = self.met.is_empty() && self.future.is_empty();
         is_open || [&self.met, &self.met_live, &self.future].into_iter().any(|some| some.contains(host))

@@ -50,12 +50,12 @@ impl Scalars {
         Ok(())
     }
 
-    /// Whether a line sets this one.
+    /// True if a line sets this one.
     pub(super) fn has(&self, name: &str) -> bool {
         self.set.get(name).is_some_and(|values| !values.is_empty())
     }
 
-    /// Whether memory is something that jobs use up. Without a line that says it, it is under `select/cons_tres`, which is the plugin of
+    /// True if memory is something that jobs use up. Without a line that says it, it is under `select/cons_tres`, which is the plugin of
     /// 24.11 if no line names one. Under `select/linear`, that of 22.05, jobs then have none in their log.
     pub(super) fn count_memory(&self) -> bool {
         let words = self.set.get(SELECT).map_or(&[][..], Vec::as_slice);
@@ -67,7 +67,7 @@ impl Scalars {
         }
     }
 
-    /// Whether limits count: `AccountingStorageEnforce` has `limits`.
+    /// True if limits count: `AccountingStorageEnforce` has `limits`.
     pub(super) fn enforce_limits(&self) -> bool {
         let words = self.set.get(ENFORCE).map_or(&[][..], Vec::as_slice);
         words.iter().any(|property| property.name.ends_with(".limits"))
@@ -162,7 +162,7 @@ fn of_option(place: &Place, key: &str, option: &str, value: &str) -> Property {
     property(place, format!("{key}.{option}"), value.to_owned())
 }
 
-/// Whether a word of `SelectTypeParameters` says what jobs take up.
+/// True if a word of `SelectTypeParameters` says what jobs take up.
 fn takes_up(word: &str) -> bool {
     ["cr_cpu", "cr_core", "cr_socket", "cr_board", "cr_memory"].contains(&word.trim_end_matches("_memory"))
         || word == "cr_memory"

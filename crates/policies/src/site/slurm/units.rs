@@ -31,7 +31,7 @@ const NO_VALUE: u32 = u32::MAX - 1;
 /// The largest amount of a resource; one more is damage.
 const MOST: u64 = 1 << 60;
 
-/// Whether a value says that there is none.
+/// True if a value says that there is none.
 pub(super) fn is_nothing(text: &str) -> bool {
     ["", "(null)", "(null type)", "none", "n/a"].iter().any(|nothing| text.eq_ignore_ascii_case(nothing))
 }

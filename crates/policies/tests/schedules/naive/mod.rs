@@ -504,7 +504,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// Whether a map waits whose place is unknown: such a job does not wait for its data.
+    /// True if a map waits whose place is unknown: such a job does not wait for its data.
     fn has_unplaced_maps(&self, job: usize) -> bool {
         let unplaced = |&map: &usize| self.world.jobs[job].maps[map].replicas.is_empty();
         self.jobs[job].waiting[MAP].iter().any(unplaced)
@@ -615,7 +615,7 @@ impl<'w> Naive<'w> {
         }
     }
 
-    /// Whether some slots must be kept free ("padding"); by what all nodes reported last.
+    /// True if some slots must be kept free ("padding"); by what all nodes reported last.
     fn fifo_exceeded(&self, node: usize, kind: usize, jobs: &[usize]) -> bool {
         let Rule::Fifo { pad_fraction, min_cluster, .. } = self.rule else { return false };
         let running: usize = self.reported.iter().map(|reported| reported[kind]).sum();

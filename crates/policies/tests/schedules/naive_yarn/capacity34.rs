@@ -16,7 +16,7 @@ struct App {
     leaf: usize,
     here: bool,
     active: bool,
-    /// Whether its user counts as asking because of it while its master waits.
+    /// True if its user counts as asking because of it while its master waits.
     counts: bool,
     missed: [i64; 3],
     again: [i64; 3],

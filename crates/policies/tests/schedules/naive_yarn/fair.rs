@@ -70,7 +70,7 @@ pub(crate) struct Fair {
     /// Containers that were warned, in that order; and all that were ever chosen, with the time of the warning.
     warned: Vec<usize>,
     chosen: Vec<(usize, Ms)>,
-    /// Whether what was chosen counts as gone (F5).
+    /// True if what was chosen counts as gone (F5).
     in_preemption: bool,
     start: Ms,
 }
@@ -141,7 +141,7 @@ impl Fair {
         }
     }
 
-    /// Whether the limits of a queue and of the root let another job run.
+    /// True if the limits of a queue and of the root let another job run.
     fn may_run(&self, queue: usize) -> bool {
         let below = |most: Option<u32>, running: usize| most.is_none_or(|most| running < most as usize);
         let all = self.queues.iter().map(|queue| queue.running.len()).sum();

@@ -554,7 +554,7 @@ impl<'w> Cluster<'w> {
         self.node_total().minus(self.held(|container| container.node == node))
     }
 
-    /// Whether a node has room for the container of a request, by the resources that count.
+    /// True if a node has room for the container of a request, by the resources that count.
     pub(crate) fn fits(&self, priority: usize, node: usize) -> bool {
         let (size, free) = (self.size(priority), self.free(node));
         match self.calculator {

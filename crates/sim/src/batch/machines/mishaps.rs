@@ -157,18 +157,18 @@ impl Machines {
         (0..self.nodes.len()).map(pace).collect()
     }
 
-    /// Whether the cluster file lets any of them be down.
+    /// True if the cluster file lets any of them be down.
     pub fn have_outages(&self) -> bool {
         !self.downs.is_empty()
     }
 
-    /// Whether anything takes longer on any of them than in the log.
+    /// True if anything takes longer on any of them than in the log.
     pub fn slow_down(&self) -> bool {
         let given = self.factors.iter().flatten().any(|&factor| factor > 1.0);
         given || (self.draw_slow() && self.slow.factor > 1.0)
     }
 
-    /// Whether other seeds make other machines slow.
+    /// True if other seeds make other machines slow.
     pub fn draw_slow(&self) -> bool {
         self.slow.share > 0.0
     }

@@ -73,9 +73,9 @@ pub(crate) struct App {
     pub(crate) am_node: Option<NodeId>,
     /// When its master starts; its heartbeats follow at whole intervals.
     pub(crate) am_start: Ms,
-    /// Whether its master died with its node, and no other has been started.
+    /// True if its master died with its node, and no other has been started.
     pub(crate) dead: bool,
-    /// Whether its master has passed slow-start, which holds though maps are lost later (Hadoop's `getIsReduceStarted`).
+    /// True if its master has passed slow-start, which holds though maps are lost later (Hadoop's `getIsReduceStarted`).
     pub(crate) reduces_started: bool,
     /// Outstanding requests, by [`Ask`].
     pub(crate) asked: [u32; 4],
@@ -145,7 +145,7 @@ impl Yarn {
         }
     }
 
-    /// Whether any request of any job is outstanding, or a node is kept for one.
+    /// True if any request of any job is outstanding, or a node is kept for one.
     pub(crate) fn any_asked(&self) -> bool {
         self.kept > 0 || self.asked.iter().any(|&asked| asked > 0)
     }

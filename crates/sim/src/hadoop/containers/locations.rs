@@ -73,7 +73,7 @@ impl Locations {
         }
     }
 
-    /// Whether the resource manager knows of requests for this place.
+    /// True if the resource manager knows of requests for this place.
     pub(crate) fn asks_for(&self, place: u32) -> bool {
         self.find(place).is_some_and(|at| self.known[at] > 0)
     }

@@ -33,19 +33,19 @@ impl YarnOffer<'_> {
         }
     }
 
-    /// Whether the node has the memory and the vcores for the container of such a request.
+    /// True if the node has the memory and the vcores for the container of such a request.
     #[inline]
     pub fn fits(&self, ask: Ask) -> bool {
         self.world.nodes[self.node.index()].free.holds(self.world.cluster.demand_of(ask))
     }
 
-    /// Whether the node has room for the container of such a request of a job, whose tasks may take more than memory and vcores.
+    /// True if the node has room for the container of such a request of a job, whose tasks may take more than memory and vcores.
     #[inline]
     pub fn fits_for(&self, job: JobId, ask: Ask) -> bool {
         self.world.nodes[self.node.index()].free.holds(self.world.demand_of(job, ask))
     }
 
-    /// Whether the node has room for the smallest container.
+    /// True if the node has room for the smallest container.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.world.nodes[self.node.index()].free.holds(self.world.cluster.smallest())
@@ -57,7 +57,7 @@ impl YarnOffer<'_> {
         YarnView { world: self.world }.reservation(self.node)
     }
 
-    /// Whether the resource manager knows that a master of this job runs. A backup needs one. On slots every job has a master.
+    /// True if the resource manager knows that a master of this job runs. A backup needs one. On slots every job has a master.
     #[inline]
     pub fn has_master(&self, job: JobId) -> bool {
         self.world.has_master(job)

@@ -23,7 +23,7 @@ pub(crate) struct Standing {
     pub(crate) memory: [u32; 2],
     /// Memory that the resource manager says it could still get, MB.
     pub(crate) headroom: u32,
-    /// Whether its maps have waited so long for a container that none can be free, whatever the headroom says.
+    /// True if its maps have waited so long for a container that none can be free, whatever the headroom says.
     pub(crate) hanging: bool,
 }
 

@@ -67,7 +67,7 @@ impl<'a> YarnView<'a> {
         self.world.cluster.largest()
     }
 
-    /// Whether a node has room for the smallest container.
+    /// True if a node has room for the smallest container.
     #[inline]
     pub fn has_room(self, node: NodeId) -> bool {
         self.world.nodes[node.index()].free.holds(self.smallest())

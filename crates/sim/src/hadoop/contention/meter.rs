@@ -10,7 +10,7 @@ pub(super) struct Meter {
     at: Ms,
     /// What is used now: cores, and bytes per ms.
     rate: [f64; SHARED],
-    /// Whether tasks wait for the disk.
+    /// True if tasks wait for the disk.
     disk_is_full: bool,
     /// Used since the last sample: core-ms and bytes.
     sum: [f64; SHARED],

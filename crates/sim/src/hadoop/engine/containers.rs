@@ -225,7 +225,7 @@ impl Engine<'_, '_> {
         self.world.yarn.as_ref()?.nodes[node.index()].ams.get(place).copied()
     }
 
-    /// Whether the master of a job has started and no heartbeat has said so.
+    /// True if the master of a job has started and no heartbeat has said so.
     fn starts_now(&self, job: JobId, at: Ms) -> bool {
         let app = self.world.yarn.as_ref().map(|yarn| &yarn.apps[job.index()]);
         app.is_some_and(|app| app.am == AmState::Allocated && app.am_start <= at)

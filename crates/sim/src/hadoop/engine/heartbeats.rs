@@ -229,7 +229,7 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Whether a reduce waits for its node to learn that all maps are done.
+    /// True if a reduce waits for its node to learn that all maps are done.
     pub(super) fn waits_for_notice(&self, run: &Attempt) -> bool {
         let job = &self.world.jobs[run.job.index()];
         run.end.is_none() && run.kind == Kind::Reduce && job.phase == JobPhase::Active && job.maps_done.is_some()

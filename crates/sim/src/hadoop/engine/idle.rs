@@ -30,7 +30,7 @@ pub(super) struct Insists {
 }
 
 impl Insists {
-    /// Whether the policy need not be asked.
+    /// True if the policy need not be asked.
     fn hold(&self, of: (u64, Ms), events: u64) -> bool {
         self.of == of && events < self.until
     }
@@ -105,7 +105,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Whether a task that waits fits on a node.
+    /// True if a task that waits fits on a node.
     fn something_fits(&self, node: NodeId) -> bool {
         self.needs_node(Needs { any_slot: false, ..self.needs }, node)
     }

@@ -61,10 +61,10 @@ const LOOK: u32 = 10;
 pub struct Options {
     /// Keys all random draws.
     pub seed: u64,
-    /// Whether to leave out heartbeats and ticks that change nothing. Turn it off only to check that it makes no
+    /// True if to leave out heartbeats and ticks that change nothing. Turn it off only to check that it makes no
     /// difference.
     pub parking: bool,
-    /// Whether to handle each heartbeat that is not left out by itself, though nothing can come of it. Turn it on only to check
+    /// True if to handle each heartbeat that is not left out by itself, though nothing can come of it. Turn it on only to check
     /// that it makes no difference, neither to the schedule nor to the number of events.
     pub one_by_one: bool,
     /// When nothing has happened for so long that most heartbeats and ticks are left out.
@@ -157,7 +157,7 @@ struct Engine<'a, 'w> {
     lulls: Lulls,
     /// The next heartbeat of each node and master that is not asleep.
     planned: Planned,
-    /// Whether nodes can be at rest.
+    /// True if nodes can be at rest.
     may_rest: bool,
     /// Until when each node has nothing to report or to hear, as far as is known; [`Ms::MIN`] if it may have.
     rests: Vec<Ms>,
@@ -178,7 +178,7 @@ struct Engine<'a, 'w> {
     ticked: (u64, bool),
     /// `world.version`, and when something last started, ended or arrived.
     progressed: (u64, Ms),
-    /// Whether heartbeats or ticks were left out since then, because of a lull.
+    /// True if heartbeats or ticks were left out since then, because of a lull.
     thinned: bool,
     /// The `world.version` at which something was on a node that will end.
     ends_come: Option<u64>,
@@ -189,7 +189,7 @@ struct Engine<'a, 'w> {
     orders: Orders,
     held: Held,
     tally: Tally,
-    /// Whether all jobs have ended: nothing is assigned any more.
+    /// True if all jobs have ended: nothing is assigned any more.
     over: bool,
 }
 

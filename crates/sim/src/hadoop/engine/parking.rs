@@ -56,12 +56,12 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
+    /// True if an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
     pub(super) fn is_over(&self, run: &Attempt, at: Position) -> bool {
         run.end.is_some_and(|end| self.is_past(end, run.node, at))
     }
 
-    /// Whether a heartbeat of the node at `end` would come before this event, or is it.
+    /// True if a heartbeat of the node at `end` would come before this event, or is it.
     fn is_past(&self, end: Ms, node: NodeId, at: Position) -> bool {
         (end, self.classes.heartbeat, node.0) <= at
     }

@@ -44,7 +44,7 @@ impl Planned {
         Self { nodes, masters: vec![NEVER; masters], heap: BinaryHeap::new(), classes }
     }
 
-    /// Whether a node calls exactly one interval after each heartbeat.
+    /// True if a node calls exactly one interval after each heartbeat.
     #[inline]
     pub(super) fn are_regular(&self) -> bool {
         matches!(self.nodes, Nodes::Ring(_))

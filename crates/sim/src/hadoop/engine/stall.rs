@@ -24,7 +24,7 @@ impl Engine<'_, '_> {
         }
     }
 
-    /// Whether something will end, whatever the policy does.
+    /// True if something will end, whatever the policy does.
     fn goes_on(&mut self) -> bool {
         // What is on nodes stays there until the world changes.
         let version = self.world.version;
@@ -41,7 +41,7 @@ impl Engine<'_, '_> {
         !node.chores.is_empty() || node.runs.iter().any(|run| self.world.runs[run.index()].end.is_some())
     }
 
-    /// Whether the master of a job is still to start, or to learn at a heartbeat that its job is set up.
+    /// True if the master of a job is still to start, or to learn at a heartbeat that its job is set up.
     fn is_being_set_up(&self, job: JobId) -> bool {
         let Some(yarn) = &self.world.yarn else { return false };
         match yarn.apps[job.index()].am {

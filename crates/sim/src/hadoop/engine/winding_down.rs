@@ -36,7 +36,7 @@ impl Engine<'_, '_> {
         Ok(())
     }
 
-    /// Whether a node has something to report, or is silent and holds a master until it is given up.
+    /// True if a node has something to report, or is silent and holds a master until it is given up.
     fn something_ends(&mut self) -> bool {
         self.planned.first().is_some()
             || self.next_work().is_some()

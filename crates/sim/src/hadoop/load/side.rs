@@ -16,7 +16,7 @@ pub(super) struct Side<T> {
     pub(super) replicas: Vec<NodeId>,
     names: String,
     usual: UsualNames,
-    /// Whether each has the usual id for its place.
+    /// True if each has the usual id for its place.
     all_usual: bool,
 }
 

@@ -145,7 +145,7 @@ impl World<'_> {
         id
     }
 
-    /// Whether this names an attempt that is on a node.
+    /// True if this names an attempt that is on a node.
     pub(crate) fn is_on_node(&self, id: AttemptId) -> bool {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }

@@ -37,7 +37,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether a node runs as many reduces of a job as it has reduce slots: then it admits no more of them, so that no job
+    /// True if a node runs as many reduces of a job as it has reduce slots: then it admits no more of them, so that no job
     /// can take all room for fetching.
     pub(crate) fn fetches_enough(&self, job: JobId, node: NodeId) -> bool {
         let Some(slots) = self.cluster.computing(node) else { return false };

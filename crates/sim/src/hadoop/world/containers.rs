@@ -85,18 +85,18 @@ impl World<'_> {
         }
     }
 
-    /// Whether the resource manager knows that a master of a job runs; on slots every job has one.
+    /// True if the resource manager knows that a master of a job runs; on slots every job has one.
     pub(crate) fn has_master(&self, job: JobId) -> bool {
         let runs = |yarn: &Yarn| yarn.apps[job.index()].am == AmState::Running;
         self.yarn.as_ref().is_none_or(|yarn| runs(yarn) && self.jobs[job.index()].phase == JobPhase::Active)
     }
 
-    /// Whether the reduces of a job still wait for its maps. (Under YARN its master asks for them only when they may start.)
+    /// True if the reduces of a job still wait for its maps. (Under YARN its master asks for them only when they may start.)
     pub(crate) fn holds_reduces_back(&self, job: JobId) -> bool {
         self.yarn.is_none() && !self.reduces_may_start(job)
     }
 
-    /// Whether the master of a job has a container.
+    /// True if the master of a job has a container.
     pub(crate) fn has_container_of_master(&self, job: JobId) -> bool {
         let state = self.yarn.as_ref().map(|yarn| yarn.apps[job.index()].am);
         matches!(state, Some(AmState::Allocated | AmState::Running))
@@ -343,14 +343,14 @@ impl World<'_> {
         }
     }
 
-    /// Whether none of a job's waiting maps has been given a container for long.
+    /// True if none of a job's waiting maps has been given a container for long.
     fn maps_hang(&self, job: JobId) -> bool {
         let patience = self.cluster.config.containers.hanging_maps;
         let served = self.yarn.as_ref().map_or(self.now, |yarn| yarn.apps[job.index()].map_served);
         self.ready_of(job, Kind::Map) > 0 && self.now - served >= patience
     }
 
-    /// Whether the next heartbeat of a job's master may change what it asks for, though it learns of no end: the reduces that
+    /// True if the next heartbeat of a job's master may change what it asks for, though it learns of no end: the reduces that
     /// it asks for, or stops, depend on what others use.
     pub(crate) fn is_ramping(&self, job: JobId) -> bool {
         let state = &self.jobs[job.index()];
@@ -360,7 +360,7 @@ impl World<'_> {
         state.phase == JobPhase::Active && self.ramps(job) && (hold_back || in_the_way)
     }
 
-    /// Whether the master of a job asks for reduces.
+    /// True if the master of a job asks for reduces.
     fn ramps(&self, job: JobId) -> bool {
         let started = self.yarn.as_ref().is_some_and(|yarn| yarn.apps[job.index()].reduces_started);
         started || self.reduces_may_start(job)

@@ -60,7 +60,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether a job is active and a task of a kind of it could be launched.
+    /// True if a job is active and a task of a kind of it could be launched.
     #[inline]
     pub(crate) fn any_ready(&self, job: JobId, kind: Kind) -> bool {
         if self.yarn.is_none() {
@@ -118,7 +118,7 @@ impl World<'_> {
         self.version += 1;
     }
 
-    /// Whether all tasks of a job are done.
+    /// True if all tasks of a job are done.
     pub(crate) fn is_done(&self, job: JobId) -> bool {
         let (spec, state) = (self.workload.job(job), &self.jobs[job.index()]);
         state.finished == [spec.count(Kind::Map), spec.count(Kind::Reduce)]

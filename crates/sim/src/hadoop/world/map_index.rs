@@ -106,7 +106,7 @@ impl MapIndex {
         }
     }
 
-    /// Whether a map without any known place of input waits.
+    /// True if a map without any known place of input waits.
     pub(crate) fn has_unplaced(&self) -> bool {
         self.waiting_unplaced > 0
     }

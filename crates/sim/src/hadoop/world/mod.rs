@@ -93,9 +93,9 @@ pub(crate) struct World<'w> {
     pub(crate) changes: Changes,
     /// Applications and containers, under YARN.
     pub(crate) yarn: Option<Box<Yarn>>,
-    /// Whether the policy may ask how long tasks will take.
+    /// True if the policy may ask how long tasks will take.
     pub(crate) oracle: bool,
-    /// Whether anybody asks where the output of maps lies.
+    /// True if anybody asks where the output of maps lies.
     pub(crate) follows_output: bool,
     /// The work of attempts, under the model `contention`.
     pub(crate) bench: Option<Box<Workbench>>,

@@ -10,7 +10,7 @@ use resched_tables::model::Locality;
 const FLAKY_FAILURES: u32 = 4;
 
 impl World<'_> {
-    /// Whether so many attempts of this job failed on this node that it gets no more of them.
+    /// True if so many attempts of this job failed on this node that it gets no more of them.
     pub(crate) fn refuses(&self, job: JobId, node: NodeId) -> bool {
         let failures = &self.jobs[job.index()].node_failures;
         if failures.is_empty() {

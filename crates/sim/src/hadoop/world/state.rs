@@ -34,7 +34,7 @@ pub(crate) struct TaskState {
     pub(crate) failures: u32,
     /// Its attempts that are on nodes, as far as the master knows; more than one if it is backed up.
     pub(crate) live: u16,
-    /// Whether an attempt at it has succeeded; under YARN its job's master may not have learned it yet.
+    /// True if an attempt at it has succeeded; under YARN its job's master may not have learned it yet.
     pub(crate) won: bool,
     /// Where it was done, or [`TaskState::NOWHERE`].
     pub(super) done_on: NodeId,

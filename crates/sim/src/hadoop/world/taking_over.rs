@@ -17,7 +17,7 @@ use crate::hadoop::kind::Kind;
 use crate::ids::{AttemptId, JobId, TaskId};
 
 impl World<'_> {
-    /// Whether the map of a container is settled only when its job's master takes it over.
+    /// True if the map of a container is settled only when its job's master takes it over.
     fn is_settled_later(&self, id: AttemptId) -> bool {
         let run = &self.runs[id.index()];
         self.yarn.is_some()
@@ -45,7 +45,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether the master of a job was given containers for maps that it has not taken over.
+    /// True if the master of a job was given containers for maps that it has not taken over.
     pub(crate) fn has_granted(&self, job: JobId) -> bool {
         self.yarn.as_ref().is_some_and(|yarn| !yarn.apps[job.index()].granted.is_empty())
     }

@@ -13,7 +13,7 @@ use crate::{Error, whole};
 pub struct Out {
     /// The folder or file.
     pub path: PathBuf,
-    /// Whether files that resched wrote may be replaced even if they were changed since (`--force`).
+    /// True if files that resched wrote may be replaced even if they were changed since (`--force`).
     pub force: bool,
 }
 

@@ -16,7 +16,7 @@ const PARTIAL: &str = ".resched-partial-";
 /// What ends the name of an earlier result that is about to be replaced.
 const REPLACED: &str = ".resched-replaced";
 
-/// Whether a file of that name is a lock or under construction, and not a result.
+/// True if a file of that name is a lock or under construction, and not a result.
 pub fn is_hidden(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     name.starts_with('.') && [LOCK, PARTIAL, REPLACED].iter().any(|part| name.contains(part))
@@ -49,7 +49,7 @@ pub(super) fn partial_of(path: &Path) -> Option<PathBuf> {
 pub struct FolderLock {
     file: Option<File>,
     path: PathBuf,
-    /// Whether the file system knows locks.
+    /// True if the file system knows locks.
     exclusive: bool,
 }
 
@@ -136,7 +136,7 @@ fn restore(target: &Path) {
     let _ = remove_any(&replaced);
 }
 
-/// Whether the file was removed after it was opened: its owner has just ended, and the next lock is another file.
+/// True if the file was removed after it was opened: its owner has just ended, and the next lock is another file.
 fn is_removed(file: &File) -> bool {
     #[cfg(unix)]
     {

@@ -65,7 +65,7 @@ impl OwnFiles {
         all.into_iter().filter(|name| self.is_foreign(name)).map(str::to_owned).collect()
     }
 
-    /// Whether there is a file of that name that resched did not write so.
+    /// True if there is a file of that name that resched did not write so.
     fn is_foreign(&self, name: &str) -> bool {
         let path = self.dir.join(name);
         let known = [&self.listed.files, &self.listed.before].into_iter().filter_map(|files| files.get(name));

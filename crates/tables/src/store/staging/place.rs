@@ -37,7 +37,7 @@ pub fn place(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// Whether two paths lead to the same thing, which exists.
+/// True if two paths lead to the same thing, which exists.
 pub fn is_same_place(one: &Path, other: &Path) -> bool {
     fs::canonicalize(one).ok().zip(fs::canonicalize(other).ok()).is_some_and(|(one, other)| one == other)
 }

@@ -225,7 +225,7 @@ impl Capacity {
         }
     }
 
-    /// Whether a queue may get another slot of a kind at all.
+    /// True if a queue may get another slot of a kind at all.
     fn may_grow(&self, leaf: usize, kind: Kind) -> bool {
         let queue = &self.queues[leaf];
         let room = |(of, most): (usize, u32)| self.queues[of].occupied[kind.index()] < most;
@@ -382,7 +382,7 @@ fn part(percent: f32, slots: u32) -> u32 {
     (percent * slots as f32 / 100.0) as u32
 }
 
-/// Whether a task of a job runs or is done.
+/// True if a task of a job runs or is done.
 fn has_launched(view: View<'_>, job: JobId) -> bool {
     Kind::BOTH.iter().any(|&kind| view.job(job).waiting(kind) < view.job(job).desired(kind))
 }

@@ -44,7 +44,7 @@ pub(super) struct User {
 }
 
 impl Queue {
-    /// Whether jobs may be submitted to it.
+    /// True if jobs may be submitted to it.
     pub(super) fn is_leaf(&self) -> bool {
         self.ranked.is_empty()
     }
@@ -72,7 +72,7 @@ impl Queue {
         }
     }
 
-    /// Whether a user holds all the slots that he may while others compete.
+    /// True if a user holds all the slots that he may while others compete.
     pub(super) fn is_over_limit(&self, user: usize, kind: Kind) -> bool {
         let (capacity, occupied) = (self.capacity[kind.index()], self.occupied[kind.index()]);
         let limit = user_limit(capacity, occupied, self.active_users, self.minimum_user_limit);

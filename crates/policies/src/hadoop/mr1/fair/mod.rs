@@ -137,7 +137,7 @@ impl Fair {
     }
 }
 
-/// Whether a job's pool has been kept below its share for too long, so that it does not wait for its data any more.
+/// True if a job's pool has been kept below its share for too long, so that it does not wait for its data any more.
 fn starves(pools: &Pools, standings: &[[Standing; 2]], job: JobId, now: Ms) -> bool {
     let (pool, allocations) = (pools.pool_of(job), pools.allocations());
     let maps = standings[pool][Kind::Map.index()];

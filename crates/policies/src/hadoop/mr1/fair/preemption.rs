@@ -99,7 +99,7 @@ impl Preemption {
         }
     }
 
-    /// Whether a check falls into the time since the latest update, if it may kill.
+    /// True if a check falls into the time since the latest update, if it may kill.
     pub(super) fn is_due(&self, view: View<'_>, updated: Ms) -> bool {
         !self.only_log && is_due(self.interval, updated - view.clock_start(), view.now() - view.clock_start())
     }

@@ -226,7 +226,7 @@ impl Coupling {
         })
     }
 
-    /// Whether nothing holds reduces back.
+    /// True if nothing holds reduces back.
     fn reduces_are_free(&self) -> bool {
         self.mismatches.is_none() && self.wait.is_none()
     }
@@ -271,7 +271,7 @@ impl Coupling {
     }
 }
 
-/// Whether the limits of a job's user and pool let it launch a reduce.
+/// True if the limits of a job's user and pool let it launch a reduce.
 fn may_launch(pools: &Pools, job: JobId, view: View<'_>) -> bool {
     pools.may_run(job) && pools.may_grow(job, Kind::Reduce, view)
 }

@@ -152,7 +152,7 @@ impl Peeking {
         Ok(if self.refill { Answer::Nothing } else { Answer::LeftIdle })
     }
 
-    /// Whether a job launches the map that is nearest to the node.
+    /// True if a job launches the map that is nearest to the node.
     fn launches(&mut self, offer: &Offer<'_, '_>, job: JobId, task: TaskId) -> bool {
         let (view, node) = (offer.view(), offer.node());
         let alpha = match offer.level(task) {

@@ -98,7 +98,7 @@ impl WaitScheduling {
         }
     }
 
-    /// Whether a reduce looks for a place.
+    /// True if a reduce looks for a place.
     pub(super) fn has_candidate(&self) -> bool {
         self.candidate.is_some()
     }
@@ -157,7 +157,7 @@ impl WaitScheduling {
         }
     }
 
-    /// Whether a node with a free reduce slot is one of those that this round is for.
+    /// True if a node with a free reduce slot is one of those that this round is for.
     fn suits(&mut self, node: NodeId, turn: Candidate, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(turn.job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
@@ -177,7 +177,7 @@ impl WaitScheduling {
         view.nodes().filter(|&node| self.list.holds(node, job, view)).take(self.best).count()
     }
 
-    /// Whether the rank of a node among the listed ones, by how near it is to the job's map output, is one of a group. The order
+    /// True if the rank of a node among the listed ones, by how near it is to the job's map output, is one of a group. The order
     /// of equals is drawn for each candidate.
     fn is_of_group(&mut self, node: NodeId, number: u64, of: Candidate, view: View<'_>) -> bool {
         let output = &self.outputs[of.job];
@@ -188,7 +188,7 @@ impl WaitScheduling {
 }
 
 impl Candidates {
-    /// Whether a node is listed for a reduce of a job.
+    /// True if a node is listed for a reduce of a job.
     fn holds(self, node: NodeId, job: JobId, view: View<'_>) -> bool {
         view.room(node, Kind::Reduce) > 0
             && (self == Candidates::Free || view.job(job).running_on(node, Kind::Reduce) == 0)
@@ -205,7 +205,7 @@ struct Look<'v, C> {
 }
 
 impl<C: Fn(NodeId) -> f64> Look<'_, C> {
-    /// Whether another node is listed and comes before this one, whose cost is given.
+    /// True if another node is listed and comes before this one, whose cost is given.
     fn comes_before(&self, other: NodeId, (cost, node): (f64, NodeId), ties: &mut Ties) -> bool {
         // Most nodes have no room while reduces wait.
         if self.view.room(other, Kind::Reduce) == 0 {

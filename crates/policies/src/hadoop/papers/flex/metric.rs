@@ -31,7 +31,7 @@ pub(super) struct Ranked {
 }
 
 impl Metric {
-    /// Whether its order depends on deadlines.
+    /// True if its order depends on deadlines.
     pub(super) fn needs_deadlines(self) -> bool {
         matches!(self, Metric::Lateness | Metric::Tardy)
     }

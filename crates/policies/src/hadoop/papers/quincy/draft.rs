@@ -173,7 +173,7 @@ impl<'v> Draft<'v> {
     }
 }
 
-/// Whether a running map may be killed to run elsewhere or later.
+/// True if a running map may be killed to run elsewhere or later.
 pub(super) fn is_movable(run: &AttemptView) -> bool {
     run.attempt == 0 && !run.dying
 }

@@ -29,7 +29,7 @@ impl Settled {
         view.attempts_version().map(|version| Self { at: view.now(), version, spare })
     }
 
-    /// Whether a flow for the present costs would move no running map either.
+    /// True if a flow for the present costs would move no running map either.
     pub(super) fn holds(self, view: View<'_>, costs: &Costs) -> bool {
         let time = view.now() - self.at;
         view.attempts_version() == Some(self.version)

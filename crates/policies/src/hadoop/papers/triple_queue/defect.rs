@@ -57,7 +57,7 @@ impl Newcomer {
         }
     }
 
-    /// Whether these maps take `threshold` times as long as before it came, as at least half a window of them shows.
+    /// True if these maps take `threshold` times as long as before it came, as at least half a window of them shows.
     fn disturbs(&self, threshold: f64, window: usize) -> bool {
         2 * self.maps >= window && self.time >= threshold * self.as_before
     }

@@ -146,7 +146,7 @@ struct JobState {
     /// Where it stands; `None` once it has ended.
     queue: Option<Queue>,
     nature: Nature,
-    /// Whether a reduce of it was ever launched.
+    /// True if a reduce of it was ever launched.
     reducing: bool,
 }
 
@@ -260,7 +260,7 @@ impl TripleQueue {
         }
     }
 
-    /// Whether the first job that waits may give a map to some node.
+    /// True if the first job that waits may give a map to some node.
     fn may_sample_anywhere(&self, view: View<'_>) -> bool {
         self.queues[Queue::Wait as usize].get(0).is_some_and(|job| match &self.jobs[job].nature {
             Nature::Unknown(samples) => {
@@ -279,7 +279,7 @@ impl TripleQueue {
         Ok(())
     }
 
-    /// Whether a queue has a task of a kind that could be launched now.
+    /// True if a queue has a task of a kind that could be launched now.
     fn wants(&mut self, queue: Queue, kind: Kind, view: View<'_>) -> bool {
         let known = &mut self.wants[queue as usize][kind.index()];
         let any_ready = || self.queues[queue as usize].iter().any(|job| view.job(job).ready(kind) > 0);
@@ -292,7 +292,7 @@ impl TripleQueue {
         }
     }
 
-    /// Whether a heartbeat can launch anything.
+    /// True if a heartbeat can launch anything.
     fn can_launch(&mut self, offer: &Offer<'_, '_>) -> bool {
         let view = offer.view();
         Kind::BOTH.into_iter().any(|kind| {
@@ -304,7 +304,7 @@ impl TripleQueue {
         })
     }
 
-    /// Whether the first job that waits takes a sample on this node.
+    /// True if the first job that waits takes a sample on this node.
     fn may_sample(&self, offer: &Offer<'_, '_>) -> bool {
         self.queues[Queue::Wait as usize].get(0).is_some_and(|job| match &self.jobs[job].nature {
             Nature::Unknown(samples) => samples.taken_on(offer.node()) < self.settings.samples_per_node,

@@ -71,7 +71,7 @@ impl Samples {
         self.finished = self.finished + after[1] - before[1];
     }
 
-    /// Whether such a share of the sampled nodes has finished a sample.
+    /// True if such a share of the sampled nodes has finished a sample.
     pub(super) fn suffice(&self, share: f64) -> bool {
         self.sampled > 0 && f64::from(self.finished) >= share * f64::from(self.sampled)
     }

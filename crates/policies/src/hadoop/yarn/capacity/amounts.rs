@@ -186,14 +186,14 @@ impl Calculator {
         if self.compare(a, b).is_ge() { a } else { b }
     }
 
-    /// Whether an amount fits into another one, in each resource that counts.
+    /// True if an amount fits into another one, in each resource that counts.
     pub(super) fn holds(self, room: Amounts, amount: Amounts) -> bool {
         let others =
             || amount.cpu <= room.cpu && amount.further.iter().zip(&room.further).all(|(value, room)| value <= room);
         amount.memory <= room.memory && (self.counts_memory_alone() || others())
     }
 
-    /// Whether there is anything of a resource that counts.
+    /// True if there is anything of a resource that counts.
     pub(super) fn is_any(self, amount: Amounts) -> bool {
         let others = || amount.cpu > 0 || amount.further.iter().any(|&value| value > 0);
         amount.memory > 0 || !self.counts_memory_alone() && others()
@@ -232,7 +232,7 @@ impl Calculator {
         amount.zip(self.unit(), |value, step| if step == 0 { value } else { value / step * step })
     }
 
-    /// Whether there is nothing of a resource that counts.
+    /// True if there is nothing of a resource that counts.
     pub(super) fn lacks_any(self, amount: Amounts) -> bool {
         let lacks = |(&value, &all): (&i64, &u64)| all > 0 && value <= 0;
         let others = || amount.cpu <= 0 || amount.further.iter().zip(&self.cluster.further).any(lacks);

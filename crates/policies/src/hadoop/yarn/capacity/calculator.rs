@@ -84,7 +84,7 @@ impl Calculator {
         self.counted == Counted::Memory
     }
 
-    /// Whether nothing can be divided by it.
+    /// True if nothing can be divided by it.
     pub(super) fn is_no_divisor(self, amount: Resources) -> bool {
         amount.memory == 0 || self.counted == Counted::Dominant && amount.cpu == 0
     }

@@ -32,7 +32,7 @@ struct LabelFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LabelSet {
-    /// Whether only requests for it may use its nodes.
+    /// True if only requests for it may use its nodes.
     #[serde(default = "yes")]
     exclusive: bool,
     /// The nodes that have it.
@@ -58,7 +58,7 @@ pub(super) struct Labels {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Walk {
     pub(super) part: usize,
-    /// Whether it is lent to requests for nodes without a label.
+    /// True if it is lent to requests for nodes without a label.
     pub(super) is_lent: bool,
 }
 
@@ -156,7 +156,7 @@ impl YarnCapacity {
         if self.walk.is_lent { 0 } else { self.walk.part }
     }
 
-    /// Whether a queue may use the part that is being served.
+    /// True if a queue may use the part that is being served.
     pub(super) fn sees(&self, place: usize) -> bool {
         self.walk.part == 0 || self.walk.is_lent || self.queues[place].parts[self.walk.part - 1].is_seen
     }
@@ -167,7 +167,7 @@ impl YarnCapacity {
         if part == 0 { queue.shares.capacity } else { queue.parts[part - 1].capacity }
     }
 
-    /// Whether a part may be lent to requests for nodes without a label.
+    /// True if a part may be lent to requests for nodes without a label.
     pub(super) fn is_lendable(&self, part: usize) -> bool {
         self.labels.as_ref().is_some_and(|labels| part > 0 && !labels.exclusive[part])
     }
@@ -227,7 +227,7 @@ impl YarnCapacity {
         }
     }
 
-    /// Whether a queue, or the nearest one above it that lists any, lists a label. The root sees all.
+    /// True if a queue, or the nearest one above it that lists any, lists a label. The root sees all.
     fn lists(&self, place: usize, name: &str) -> bool {
         let listed = |place: usize| self.tree.get(place).settings.accessible_labels.as_ref();
         let found = self.tree.with_ancestors(place).filter(|&place| place != QueueTree::<YarnQueue>::ROOT);

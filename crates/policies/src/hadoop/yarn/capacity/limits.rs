@@ -41,7 +41,7 @@ pub(super) fn most_active(by: Calculator, am_share: f32, limit: f32) -> u32 {
     (by.ratio(by.cluster, by.smallest) * am_share * limit).ceil().max(1.0) as u32
 }
 
-/// Whether an application may take a container far from its data: it must have been passed over by as many nodes as it asks for
+/// True if an application may take a container far from its data: it must have been passed over by as many nodes as it asks for
 /// containers, less where its requests have ever named few of the nodes (`FiCaSchedulerApp.getLocalityWaitFactor`).
 pub(super) fn may_go_far(missed: u64, asked: u32, locations: u32, nodes: usize) -> bool {
     let named = locations as f32 / nodes.max(1) as f32;

@@ -13,7 +13,7 @@ pub(super) struct Delays {
     pub(super) node: u64,
     /// Offers beyond those before any node is; `None`: by the number of requests.
     pub(super) rack: Option<u64>,
-    /// Whether a container in the rack ends the wait, too.
+    /// True if a container in the rack ends the wait, too.
     pub(super) rack_resets: bool,
 }
 

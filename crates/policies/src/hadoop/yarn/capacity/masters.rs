@@ -31,7 +31,7 @@ impl YarnCapacity {
         (most, most_of_user)
     }
 
-    /// Whether an application may become active if so many of its queue, and of its user, may be.
+    /// True if an application may become active if so many of its queue, and of its user, may be.
     pub(super) fn may_become_active(&self, job: JobId, (most, most_of_user): (u32, u32)) -> bool {
         let Job { queue, user, .. } = self.jobs[job];
         let queue = &self.queues[queue];

@@ -257,7 +257,7 @@ pub(crate) struct YarnCapacity {
     whole: Option<WholeRequests>,
     /// Which of these jobs is next; without whole requests, which is served first.
     next: Next,
-    /// Whether the shares of queues still depend on the size of the cluster.
+    /// True if the shares of queues still depend on the size of the cluster.
     is_unsettled: bool,
     /// The size of the cluster that the amounts of the queues follow from.
     cluster: Resources,

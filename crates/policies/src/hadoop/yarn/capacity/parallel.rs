@@ -16,7 +16,7 @@ use crate::queues::yarn_capacity::YarnQueue;
 /// The limits, and what runs of each user in all queues.
 #[derive(Debug, Default)]
 pub(super) struct Parallel {
-    /// Whether there is any limit.
+    /// True if there is any limit.
     acts: bool,
     of_user: Option<u32>,
     of: BTreeMap<String, u32>,

@@ -57,7 +57,7 @@ impl Partitions {
         *used = change(*used);
     }
 
-    /// Whether a partition may have one more container. However small its limit, it may have one master and run one task, so that
+    /// True if a partition may have one more container. However small its limit, it may have one master and run one task, so that
     /// it cannot stand still with masters alone.
     pub(super) fn admits(&self, partition: usize, ask: Ask, size: Resources, jobs: &[JobId], view: View<'_>) -> bool {
         if self.limit(partition, view).holds(self.used[partition].plus(size)) {

@@ -31,9 +31,9 @@ pub(super) struct Preemption {
     ignored: f64,
     /// Share of what is to be taken back that does not end by itself.
     unnatural: f64,
-    /// Whether what is reserved counts as lacking.
+    /// True if what is reserved counts as lacking.
     counts_reserved: bool,
-    /// Whether containers that stand in the way of reservations are chosen first.
+    /// True if containers that stand in the way of reservations are chosen first.
     clears_kept_nodes: bool,
     /// Whether queues above their guarantees are balanced, too, and how long their containers have.
     balance: Option<Ms>,
@@ -247,7 +247,7 @@ impl YarnCapacity {
         all
     }
 
-    /// Whether nothing is taken from a queue.
+    /// True if nothing is taken from a queue.
     pub(super) fn is_spared(&self, place: usize) -> bool {
         let setting = |place: usize| self.tree.get(place).settings.disable_preemption;
         self.tree.with_ancestors(place).find_map(setting).unwrap_or(false)

@@ -82,7 +82,7 @@ impl YarnCapacity {
         if self.rules.reservations_look_on { self.reserved_by(job, view) } else { Amounts::NONE }
     }
 
-    /// Whether a job needs containers, or nodes to be kept for it (`LeafQueue.needContainers`).
+    /// True if a job needs containers, or nodes to be kept for it (`LeafQueue.needContainers`).
     pub(super) fn needs(&self, job: JobId, ask: Ask, view: View<'_>) -> bool {
         let (reserved, again) = (self.jobs[job].reserved[ask.index()], self.jobs[job].again[ask.index()]);
         let asked = view.yarn().app(job).asked(ask);

@@ -51,7 +51,7 @@ impl Rules {
         }
     }
 
-    /// Whether any of them needs to know what a queue may have now.
+    /// True if any of them needs to know what a queue may have now.
     pub(super) fn follow_limits(self) -> bool {
         self.room_above || self.headroom_when_asked || self.masters_by_memory
     }

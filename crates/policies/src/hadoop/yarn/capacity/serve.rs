@@ -47,7 +47,7 @@ impl Limits {
 /// What is known of a leaf while its applications are looked at.
 #[derive(Debug, Default)]
 struct Look {
-    /// Whether the queue has room for any application.
+    /// True if the queue has room for any application.
     has_room: bool,
     /// What it may use now, to be taken down.
     limit: Amounts,
@@ -66,7 +66,7 @@ pub(super) enum Tried {
 }
 
 impl YarnCapacity {
-    /// Whether a node has room for the smallest container: in every resource, or before 3.x in the resource of which it has the larger
+    /// True if a node has room for the smallest container: in every resource, or before 3.x in the resource of which it has the larger
     /// share free (`CapacityScheduler.allocateContainersToNode`).
     pub(super) fn has_room(&self, node: NodeId, view: View<'_>) -> bool {
         let by = Calculator::of(view);
@@ -133,7 +133,7 @@ impl YarnCapacity {
         Limits::new(by.down(left + self.used(child, part)))
     }
 
-    /// Whether a parent may use any more, perhaps once a reservation is given up (`canAssignToThisQueue`).
+    /// True if a parent may use any more, perhaps once a reservation is given up (`canAssignToThisQueue`).
     fn may_use_more(&self, place: usize, limits: &mut Limits, by: Calculator) -> bool {
         let queue = &self.queues[place];
         let looks_on = self.rules.reservations_look_on;
@@ -146,7 +146,7 @@ impl YarnCapacity {
         !is_full || looks_on && by.is_any(limits.headroom + queue.reserved)
     }
 
-    /// Whether a queue uses less than it may, or would without what could be released.
+    /// True if a queue uses less than it may, or would without what could be released.
     fn has_room_within(&self, place: usize, limits: &mut Limits, releasable: Amounts, by: Calculator) -> bool {
         let most = self.most_now(place, by);
         let limit = if self.walk.is_lent { most } else { by.least(most, limits.limit) };
@@ -228,7 +228,7 @@ impl YarnCapacity {
         Tried::NextRequest
     }
 
-    /// Whether the user of a job uses more than he may, and the job has no reservation that it could give up for it
+    /// True if the user of a job uses more than he may, and the job has no reservation that it could give up for it
     /// (`AbstractLeafQueue.canAssignToUser`).
     fn is_user_over(&self, job: JobId, limit: Amounts, limits: &mut Limits, view: View<'_>) -> bool {
         let by = self.by(self.walk.part, view);
@@ -338,7 +338,7 @@ impl YarnCapacity {
         Tried::NextRequest
     }
 
-    /// Whether all queues above an application have room of each resource for more, once it has given up a reservation of the same size
+    /// True if all queues above an application have room of each resource for more, once it has given up a reservation of the same size
     /// (`AbstractCSQueue.accept`).
     fn is_accepted(&self, job: JobId, size: Resources, gives_up: bool, by: Calculator) -> bool {
         let net = if gives_up { Amounts::NONE } else { size.into() };

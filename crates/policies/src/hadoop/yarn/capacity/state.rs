@@ -14,7 +14,7 @@ use crate::queues::yarn_capacity::Shares;
 /// What a queue has of the nodes of a label.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Whether it may ask for them.
+    /// True if it may ask for them.
     pub(super) is_seen: bool,
     /// The shares of these nodes that it is guaranteed and may use.
     pub(super) capacity: f32,
@@ -144,7 +144,7 @@ pub(super) struct Job {
     pub(super) size: u32,
     /// Where it stands among others of its queue, before the order of submission.
     pub(super) rank: i32,
-    /// Whether its user counts as asking because of it while its master waits.
+    /// True if its user counts as asking because of it while its master waits.
     pub(super) counts: bool,
     /// The part of the cluster for which it asks.
     pub(super) part: usize,
@@ -160,7 +160,7 @@ pub(super) struct Job {
     pub(super) again: [u32; 4],
     /// Memory that it could still get when its queue last looked at it, less what it was given since, MB.
     pub(super) headroom: i64,
-    /// Whether it may not run yet, because too many others do.
+    /// True if it may not run yet, because too many others do.
     pub(super) is_held: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Most {
 }
 
 impl Most {
-    /// Whether a node goes on that had so much free, and now has so much, after so many containers (`FairScheduler.shouldContinueAssigning`).
+    /// True if a node goes on that had so much free, and now has so much, after so many containers (`FairScheduler.shouldContinueAssigning`).
     fn allows_more(self, given: u32, before: Resources, now: Resources) -> bool {
         match self {
             Self::Count(most) => given < most,
@@ -85,7 +85,7 @@ impl YarnFair {
         served
     }
 
-    /// Whether a queue uses more than it may; in 2014, the container that takes it there it still gets.
+    /// True if a queue uses more than it may; in 2014, the container that takes it there it still gets.
     fn is_over_limit(&self, place: usize) -> bool {
         let settings = &self.tree.get(place).settings;
         let Resources { cpu, memory, .. } = self.queues[place].used;
@@ -93,7 +93,7 @@ impl YarnFair {
             || settings.max_vcores.is_some_and(|most| cpu > most.into())
     }
 
-    /// Whether a queue and all above it may have so much more (`FSQueue.fitsInMaxShare`).
+    /// True if a queue and all above it may have so much more (`FSQueue.fitsInMaxShare`).
     pub(super) fn is_within_limits(&self, queue: usize, size: Resources) -> bool {
         !self.rules.never_above_limit
             || !self.has_limits
@@ -129,7 +129,7 @@ impl YarnFair {
         served
     }
 
-    /// Whether a job is asked what it wants: whether, of what it could use at the last update, it has another amount now
+    /// True if a job is asked what it wants: whether, of what it could use at the last update, it has another amount now
     /// (`FSLeafQueue.fetchAppsWithDemand`).
     fn is_asked(&self, job: JobId, view: View<'_>) -> bool {
         !self.rules.asks_after_update || self.apps[job].demand != view.yarn().app(job).held()
@@ -152,7 +152,7 @@ impl YarnFair {
         Ok(false)
     }
 
-    /// Whether a job has such a request, the node is large enough for it, and its queue may have it (`FSAppAttempt.hasContainerForNode`).
+    /// True if a job has such a request, the node is large enough for it, and its queue may have it (`FSAppAttempt.hasContainerForNode`).
     pub(super) fn may_be_served(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> bool {
         let view = offer.view();
         let size = view.yarn().demand_of(job, ask);

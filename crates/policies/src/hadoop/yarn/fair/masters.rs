@@ -12,7 +12,7 @@ use super::YarnFair;
 use super::queues::App;
 
 impl YarnFair {
-    /// Whether the masters of a job's queue leave room for its own (`FSLeafQueue.canRunAppAM`).
+    /// True if the masters of a job's queue leave room for its own (`FSLeafQueue.canRunAppAM`).
     pub(super) fn may_start_master(&self, job: JobId, view: View<'_>) -> bool {
         let place = self.apps[job].queue;
         // A queue says −1 for all.

@@ -228,7 +228,7 @@ struct YarnFair {
     tree: QueueTree<FairQueue>,
     /// By place in the tree.
     queues: Vec<Queue>,
-    /// Whether any queue has a maximum.
+    /// True if any queue has a maximum.
     has_limits: bool,
     /// By job.
     apps: ByJob<App>,
@@ -248,7 +248,7 @@ struct YarnFair {
     barren: Option<Asked>,
     /// What was asked for at the last update. Until the policy hears of a change, another one would find the same.
     updated: Option<Asked>,
-    /// Whether limits of queues still depend on the size of the cluster.
+    /// True if limits of queues still depend on the size of the cluster.
     is_unsettled: bool,
 }
 
@@ -324,12 +324,12 @@ impl YarnFair {
         (self.barren, self.updated) = (None, None);
     }
 
-    /// Whether containers are killed for others.
+    /// True if containers are killed for others.
     fn preempts(&self) -> bool {
         self.preemption.is_some() || self.killing.is_some()
     }
 
-    /// Whether no node would get anything now. There may be a queue for each of many users, none of which may start a master.
+    /// True if no node would get anything now. There may be a queue for each of many users, none of which may start a master.
     fn is_barren(&self, view: View<'_>) -> bool {
         let only_masters = || Ask::ALL.into_iter().all(|ask| ask == Ask::Am || view.yarn().asked(ask) == 0);
         self.barren == Some(Self::asked(view)) && !view.wants_reasons() && only_masters()

@@ -21,13 +21,13 @@ pub(super) type Rank = (Key, Arc<str>);
 /// A standing whose order is that of service; the smallest comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) struct Key {
-    /// Whether it wants nothing.
+    /// True if it wants nothing.
     idle: bool,
-    /// Whether it has its guarantee.
+    /// True if it has its guarantee.
     satisfied: bool,
     /// Its use by its guarantee, as bits; nothing if it has that.
     of_guarantee: u64,
-    /// Whether it has no weight.
+    /// True if it has no weight.
     weightless: bool,
     /// Its use by what it goes by, as bits in the order of numbers; of DRF, for each resource, that of the dominant one first.
     shares: [u64; PARTS],
@@ -137,7 +137,7 @@ impl YarnFair {
         Key::of_2014(&Standing { used: queue.used.memory, min_share, weight })
     }
 
-    /// Whether the queues below one can be kept in line by rank: none of them are equal, and nothing else goes by their order. There may be
+    /// True if the queues below one can be kept in line by rank: none of them are equal, and nothing else goes by their order. There may be
     /// one for each of many users, so that to sort them at each heartbeat would take long. Under DRF, queues may be equal. Where a
     /// limit ends the count of demands early, or is reported, that goes by the order of service.
     pub(super) fn serves_by_rank(&self, place: usize) -> bool {

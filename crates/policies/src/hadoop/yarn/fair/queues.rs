@@ -175,7 +175,7 @@ impl YarnFair {
         place
     }
 
-    /// Whether its queue, all above it, and the limit of its user let a job run.
+    /// True if its queue, all above it, and the limit of its user let a job run.
     fn lets_run(&self, job: JobId, view: View<'_>) -> bool {
         let has_room = |place: usize| {
             let most = self.tree.get(place).settings.max_apps.or(self.queue_max_apps);

@@ -70,14 +70,14 @@ impl YarnFair {
         Ok(may_keep)
     }
 
-    /// Whether a job uses less than its share, or lacks a part of a guarantee (`FSAppAttempt.isStarved`).
+    /// True if a job uses less than its share, or lacks a part of a guarantee (`FSAppAttempt.isStarved`).
     pub(super) fn is_starved(&self, job: JobId, view: View<'_>) -> bool {
         let app = &self.apps[job];
         let used = view.yarn().app(job).held();
         self.is_below(app.queue, used, app.fair_share, view) || app.needs.lacks_guarantee()
     }
 
-    /// Whether a use is below a share, as a queue sees it: its dominant share under DRF, else its memory.
+    /// True if a use is below a share, as a queue sees it: its dominant share under DRF, else its memory.
     pub(super) fn is_below(&self, queue: usize, used: Resources, share: Resources, view: View<'_>) -> bool {
         match self.share_of(queue) {
             SharePolicy::Drf => shares(used, view)[0] < shares(share, view)[0],
@@ -85,7 +85,7 @@ impl YarnFair {
         }
     }
 
-    /// Whether a request is so large that a node may be kept for it (`FairScheduler.isAtLeastReservationThreshold`).
+    /// True if a request is so large that a node may be kept for it (`FairScheduler.isAtLeastReservationThreshold`).
     fn is_large(&self, job: JobId, size: Resources, keeping: Keeping, view: View<'_>) -> bool {
         match self.share_of(self.apps[job].queue) {
             SharePolicy::Drf => shares(size, view) >= shares(keeping.least, view),
@@ -93,7 +93,7 @@ impl YarnFair {
         }
     }
 
-    /// Whether as many nodes are kept for a job as may be. A node with the data of a request is always kept
+    /// True if as many nodes are kept for a job as may be. A node with the data of a request is always kept
     /// (`FSAppAttempt.reservationExceedsThreshold`).
     fn keeps_enough(&self, job: JobId, (node, near): (NodeId, Reach), keeping: Keeping, view: View<'_>) -> bool {
         let yarn = view.yarn();

@@ -55,7 +55,7 @@ impl Rules {
         }
     }
 
-    /// Whether the share of a queue is divided among its jobs.
+    /// True if the share of a queue is divided among its jobs.
     pub(super) fn jobs_have_shares(&self) -> bool {
         self.rare_reservations || self.starved_jobs_preempt
     }

@@ -203,7 +203,7 @@ impl YarnFair {
         Shares::Each(fair_shares(&jobs.iter().map(claim).collect::<Vec<_>>(), units))
     }
 
-    /// Whether more than an amount is used, as a way to share sees it: virtual cores count with DRF alone
+    /// True if more than an amount is used, as a way to share sees it: virtual cores count with DRF alone
     /// (`SchedulingPolicy.checkIfUsageOverFairShare`, `checkIfAMResourceUsageOverLimit`).
     pub(super) fn is_more(share: SharePolicy, used: Resources, most: Resources) -> bool {
         used.memory > most.memory || share == SharePolicy::Drf && used.cpu > most.cpu

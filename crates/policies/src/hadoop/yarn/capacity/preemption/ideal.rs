@@ -16,9 +16,9 @@ use crate::hadoop::yarn::capacity::labels::Walk;
 /// What counts as lacking.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Needs {
-    /// Whether requests for which nodes are kept do.
+    /// True if requests for which nodes are kept do.
     pub(super) counts_reserved: bool,
-    /// Whether queues may grow beyond both their guarantee and what they use.
+    /// True if queues may grow beyond both their guarantee and what they use.
     pub(super) balances: bool,
 }
 

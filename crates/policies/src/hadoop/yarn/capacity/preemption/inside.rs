@@ -61,7 +61,7 @@ struct UserShare {
     ideal: Amounts,
     /// What has been chosen of his applications before.
     chosen: Amounts,
-    /// Whether he has given all that he has beyond his limit to users of the same priority.
+    /// True if he has given all that he has beyond his limit to users of the same priority.
     has_given: bool,
 }
 

@@ -25,7 +25,7 @@ pub(in crate::hadoop::yarn::fair) struct Killing {
     /// From then, beside some heartbeats, until the job is looked at again, ms.
     pause: Ms,
     threshold: f32,
-    /// Whether masters may be killed, if a queue does not say.
+    /// True if masters may be killed, if a queue does not say.
     masters: bool,
     /// What is to be killed, by time.
     due: VecDeque<(Ms, Vec<Victim>)>,
@@ -44,7 +44,7 @@ struct Victim {
     /// Which container of the replay; 0 for a master.
     container: u64,
     size: Resources,
-    /// Whether it was killed, and its node has not reported its end.
+    /// True if it was killed, and its node has not reported its end.
     is_killed: bool,
 }
 
@@ -81,7 +81,7 @@ struct Promised {
 struct Claim {
     job: JobId,
     kept: Resources,
-    /// Whether the attempt at the job is over for which it is kept. The node learns it at its next heartbeat.
+    /// True if the attempt at the job is over for which it is kept. The node learns it at its next heartbeat.
     is_over: bool,
 }
 
@@ -127,7 +127,7 @@ impl Killing {
         }
     }
 
-    /// Whether so much of the cluster is in use that containers are killed.
+    /// True if so much of the cluster is in use that containers are killed.
     fn is_due(&self, used: Resources, total: Resources) -> bool {
         let in_use = |used: u64, total: u64| used as f32 / total.max(1) as f32;
         self.threshold < in_use(used.cpu, total.cpu).max(in_use(used.memory, total.memory))
@@ -326,7 +326,7 @@ impl YarnFair {
         tasks.into_iter().rev().chain(masters).map(|(_, victim)| victim).collect()
     }
 
-    /// Whether a container may be killed beside those of the same choice (`FSAppAttempt.canContainerBePreempted`).
+    /// True if a container may be killed beside those of the same choice (`FSAppAttempt.canContainerBePreempted`).
     fn may_be_killed(&self, victim: Victim, others: &[Victim], view: View<'_>) -> bool {
         let app = &self.apps[victim.job];
         let is_preemptable =
@@ -465,7 +465,7 @@ struct Visited {
 }
 
 impl Visited {
-    /// Whether a place is none that another one stands for.
+    /// True if a place is none that another one stands for.
     fn visit(&mut self, place: Place, view: View<'_>) -> bool {
         match place {
             Place::Any => {

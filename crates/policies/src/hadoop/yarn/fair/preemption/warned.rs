@@ -71,7 +71,7 @@ impl Preemption {
         Self { interval, wait, threshold: threshold as f32, checked: None, wanted_back: Vec::new() }
     }
 
-    /// Whether so much of the cluster is in use, and the latest check so long ago, that a check is due.
+    /// True if so much of the cluster is in use, and the latest check so long ago, that a check is due.
     fn is_due(&self, used: Resources, total: Resources, now: Ms) -> bool {
         let in_use = |used: u64, total: u64| used as f32 / total.max(1) as f32;
         let in_use = in_use(used.cpu, total.cpu).max(in_use(used.memory, total.memory));
