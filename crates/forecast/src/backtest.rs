@@ -1,9 +1,8 @@
 //! The back-test: forecasts at past moments, each from what was known then, beside what came.
 //!
 //! **Moments** are drawn by time alone, after the first [`HISTORY`] of the log and not in its last days, where jobs no longer come.
-//! Moments at which nobody waits are dropped, so twice as many are drawn as are wanted. To draw again for each that is dropped would let
-//! the choice hang on what comes after it. At each, at most [`ASKED`] of the jobs that wait are asked. A job that was cancelled while it
-//! waited has no start and counts in no score.
+//! Moments at which nobody waits are dropped. At each, at most [`ASKED`] of the jobs that wait are asked. A job that was cancelled while
+//! it waited has no start and counts in no score.
 
 use rand::{Rng, RngExt};
 use resched_replay::Threads;
@@ -21,9 +20,6 @@ use crate::scores::{Judged, beside_draws};
 
 /// The share of the log that is history only.
 pub const HISTORY: f64 = 0.35;
-
-/// How many times are drawn for each moment that is wanted: at some of them nobody waits.
-const TIMES: u32 = 2;
 
 /// How many of the jobs that wait at a moment are asked, at most.
 pub const ASKED: usize = 5;
@@ -91,7 +87,7 @@ pub struct Backtest {
     pub misplaced: f64,
 }
 
-/// Times for some `count` moments of the past up to `until`, in order: drawn evenly, twice as many.
+/// `count` moments of a part of the past, in order: drawn evenly.
 ///
 /// # Errors
 /// [`Error::Request`] if the log is too short.
@@ -105,7 +101,7 @@ pub fn moments(past: &Past, count: u32, until: Option<Ms>, seed: u64) -> Result<
     }
     let draw =
         |number: u32| from + stream(seed, Purpose::ForecastMoment, &[0, number.into()]).random_range(0..last - from);
-    let mut drawn: Vec<Ms> = (0..count.saturating_mul(TIMES)).map(draw).collect();
+    let mut drawn: Vec<Ms> = (0..count).map(draw).collect();
     drawn.sort_unstable();
     drawn.dedup();
     Ok(drawn)

@@ -98,7 +98,7 @@ mod tests {
         let now = Made { asked_at: at, quantiles: [at + 7_200_000; 9], start: None };
         let added = correction(&made, at).unwrap();
         // All hundred have started by then, late by 0, 1 … 99 hundredths of their hour.
-        let expected = LEVELS.map(|level| ((100.0 * level - 0.5) / 100.0).clamp(0.0, 0.99));
+        let expected = LEVELS.map(|level| (((101.0 * level) - 1.0) / 100.0).clamp(0.0, 0.99));
         for (own, expected) in added.iter().zip(expected) {
             assert!((own - expected).abs() < 1e-9, "{own} {expected}");
         }

@@ -63,8 +63,8 @@ pub(crate) struct Args {
     /// Also forecast a job of each queue and size that is submitted at that time: a table for your users.
     #[arg(long)]
     groups: bool,
-    /// Test forecasts at about so many past moments, each from what was known then. Twice as many times are drawn, as nobody waits at
-    /// some. With --at, moments before that time; they also correct the forecast.
+    /// Test forecasts at so many past moments, each from what was known then. With --at, moments before that time; they also correct the
+    /// forecast.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_MOMENTS))]
     backtest: Option<u32>,
     /// In the back-test, also try this policy at the same moments: the log may fit it better. Repeat the option for more [default: easy and
