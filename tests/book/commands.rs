@@ -268,8 +268,8 @@ fn the_outputs_of_pages_can_differ() {
 
 #[test]
 fn every_block_names_a_language_that_a_test_knows() {
-    const KNOWN: [&str; 12] =
-        ["sh", "text", "console", "toml", "conf", "python", "rust", "json", "", "xml", "html", "sql"];
+    const KNOWN: [&str; 13] =
+        ["sh", "text", "console", "toml", "conf", "python", "rust", "json", "", "xml", "html", "sql", "yaml"];
     let mut problems = Vec::new();
     for page in pages() {
         for part in page.parts() {

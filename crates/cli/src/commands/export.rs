@@ -24,8 +24,8 @@ pub(crate) struct Args {
     /// The folder of the trace or the run.
     #[arg(value_name = "TRACE|RUN")]
     source: PathBuf,
-    /// The format to write: `rumen` (jobs), `rumen-topology` (machines), `swf`, `batsim-jobs` (the CSV that evalys reads), `opendc` (a
-    /// folder with tasks and fragments in Parquet), `openmetrics` (waiting and running jobs over time), or `grafana` (a dashboard for these).
+    /// The format to write. `rumen` has jobs, `rumen-topology` machines, and `batsim-jobs` is the CSV that evalys reads. `opendc` is a folder
+    /// with tasks and fragments in Parquet. `openmetrics` has waiting and running jobs over time, and `grafana` is a dashboard for these.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
     format: String,
     /// The file or folder to write. A file is gzipped if its name ends in `.gz`.
