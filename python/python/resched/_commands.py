@@ -26,6 +26,7 @@ __all__ = [
     "diff",
     "explain",
     "export",
+    "forecast",
     "generate",
     "ingest",
     "inspect",
@@ -546,6 +547,92 @@ def validate(
     return made_result("validate", [trace], dict(policy=policy, cluster=cluster, site_conf=site_conf, nodes=nodes, slots=slots, cores=cores, memory=memory, assume=assume, unfinished=unfinished, window=window, timezone=timezone, validation=validation, seed=seed, against=against, skip=skip, seeds=seeds, threads=threads), progress)
 
 
+def forecast(
+    trace: str,
+    *,
+    policy: PolicyLike,
+    history: Source | None = None,
+    at: str | float | None = None,
+    job: str | Iterable[str] | None = None,
+    by: str | float | None = None,
+    what_if: str | None = None,
+    groups: bool = False,
+    backtest: int | None = None,
+    beside: PolicyLike | Iterable[PolicyLike] | None = None,
+    draws: int = 100,
+    last_jobs: int = 1000,
+    out: StrPath | None = None,
+    force: bool = False,
+    cluster: StrPath | None = None,
+    site_conf: StrPath | None = None,
+    seed: int = 1,
+    timezone: str = "UTC",
+    threads: int | None = None,
+    progress: bool | Progress = True,
+) -> Result:
+    """Forecast when waiting jobs start, with how sure that is, and test such forecasts on the log.
+
+    Parameters
+    ----------
+    trace : str
+        A trace of jobs that request processors or machines, such as one of Slurm's. With --history,
+        the jobs that run and wait now: the output of ``squeue --json``, of ``squeue -o`` with the
+        names of its columns, or of ``sacct -a -X -P -s R,PD``.
+    policy : PolicyLike
+        The policy that schedules the cluster, written as for ``replay``.
+    history : Source
+        The trace of the past, if the first argument is the list of jobs that run and wait now.
+    at : str | float
+        Forecast from the state at this time, with what was known then: ms of the trace's clock, a
+        time after the first submission such as +30d, or a date such as 2026-03-01T08:00. With
+        --history, when the list of jobs was made, if it does not say it.
+    job : str | Iterable[str]
+        The id of a waiting job. Repeat the option for more.
+    by : str | float
+        Also print the chance that a job starts by this time.
+    what_if : str
+        Also forecast the jobs with another time limit, such as limit=2h.
+    groups : bool, default False
+        Also forecast a job of each queue and size that is submitted at that time: a table for your
+        users.
+    backtest : int
+        Test forecasts at so many past moments, each from what was known then. With --at, moments
+        before that time; they also correct the forecast.
+    beside : PolicyLike | Iterable[PolicyLike]
+        In the back-test, also try this policy at the same moments: the log may fit it better.
+        Repeat the option for more.
+    draws : int, default 100
+        How many futures are drawn at each moment.
+    last_jobs : int, default 1000
+        Of how many of the last jobs like it the law of a job's run time is made. Fewer follow a
+        change faster, and are less sure.
+    out : StrPath
+        The folder for the table of the back-test, backtest.parquet.
+    force : bool, default False
+        Replace an existing file, or a result that was changed after resched wrote it, and print
+        what is replaced. Without this option, the command refuses. All other files stay.
+    cluster : StrPath
+        The cluster file (TOML).
+    site_conf : StrPath
+        A folder with the configuration of your site, such as slurm.conf. Its settings replace the
+        defaults. --policy and --cluster take precedence over them.
+    seed : int, default 1
+        The seed of all random draws.
+    timezone : str, default "UTC"
+        The time zone of the times shown, and of your times without one: UTC, +02:00, Europe/Berlin.
+    threads : int
+        The largest number of replays that run at once.
+    progress : bool or callable, default True
+        Whether to show bars, or what to call with ``(label, done, total)``.
+
+    Returns
+    -------
+    Result
+        What the command found; ``str`` of it is what the command prints.
+    """
+    return made_result("forecast", [trace], dict(policy=policy, history=history, at=at, job=job, by=by, what_if=what_if, groups=groups, backtest=backtest, beside=beside, draws=draws, last_jobs=last_jobs, out=out, force=force, cluster=cluster, site_conf=site_conf, seed=seed, timezone=timezone, threads=threads), progress)
+
+
 def calibrate(
     trace: Source,
     *,
@@ -905,16 +992,17 @@ def export(
     force: bool = False,
     progress: bool | Progress = True,
 ) -> Result:
-    """Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, or OpenDC.
+    """Write a trace or a run in another tool's format: Rumen, SWF, Batsim's list of jobs, OpenDC, or metrics for Prometheus.
 
     Parameters
     ----------
     source : Source
         The folder of the trace or the run.
     format : str
-        The format to write: ``rumen`` (jobs), ``rumen-topology`` (machines), ``swf``, ``batsim-
-        jobs`` (the CSV that evalys reads), or ``opendc`` (a folder with tasks and fragments in
-        Parquet).
+        The format to write. ``rumen`` has jobs, ``rumen-topology`` machines, and ``batsim-jobs`` is
+        the CSV that evalys reads. ``opendc`` is a folder with tasks and fragments in Parquet.
+        ``openmetrics`` has waiting and running jobs over time, and ``grafana`` is a dashboard for
+        these.
     out : StrPath
         The file or folder to write. A file is gzipped if its name ends in ``.gz``.
     force : bool, default False
