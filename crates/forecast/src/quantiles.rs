@@ -57,12 +57,18 @@ mod tests {
     #[test]
     fn quantiles_are_of_type_6() {
         let hundred: Vec<Ms> = (1..=100).map(|own| own * 10).collect();
-        assert_eq!(quantile(&hundred, 0.1), Some(101.0));
-        assert_eq!(quantile(&hundred, 0.9), Some(909.0));
-        assert_eq!(quantile(&hundred, 0.5), Some(505.0));
-        assert_eq!(quantile(&[3, 5, 9], 0.5), Some(5.0));
-        assert_eq!(quantile(&[3, 5, 9], 0.1), Some(3.0));
-        assert_eq!(quantile(&[3, 5, 9], 0.9), Some(9.0));
+        let few = [3, 5, 9];
+        let cases: [(&[Ms], f64, f64); 6] = [
+            (&hundred, 0.1, 101.0),
+            (&hundred, 0.9, 909.0),
+            (&hundred, 0.5, 505.0),
+            (&few, 0.5, 5.0),
+            (&few, 0.1, 3.0),
+            (&few, 0.9, 9.0),
+        ];
+        for (values, level, expected) in cases {
+            assert!((quantile(values, level).unwrap() - expected).abs() < 1e-9, "{level}: {expected}");
+        }
         assert_eq!(quantile(&[], 0.5), None);
     }
 

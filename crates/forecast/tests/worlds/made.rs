@@ -57,7 +57,7 @@ pub(crate) fn jobs(days: i64, gap: f64, law: Law, seed: u64) -> Vec<Job> {
         made.push(Job {
             user: ["ann", "ben"][name % 2],
             name: format!("n{name}"),
-            machines: [1, 1, 2, 4][draws.random_range(0..4_usize)],
+            machines: [1, 1, 2, 5][draws.random_range(0..4_usize)],
             submit: at as i64 / 1_000 * 1_000,
             limit,
             run: law(name, draws.random()).min(limit),
