@@ -211,8 +211,8 @@ fn drawn(moment: &Moment<'_>, draws: u32, threads: Threads) -> Result<Vec<Drawn>
     let rest: Vec<u64> = (1..u64::from(draws)).collect();
     let rest = threads.in_order(&rest, |&draw| {
         checkpoint();
-        let mut own = horizon;
-        moment.draw(draw, &mut own)
+        let mut until = horizon;
+        moment.draw(draw, &mut until)
     })?;
     Ok(std::iter::once(first).chain(rest).collect())
 }
@@ -243,12 +243,12 @@ pub fn answer(
         let futures = drawn(&moment, model.options.draws, threads)?;
         misplaced = Moment::misplaced(&futures);
         let all = moment.gather(&futures);
-        jobs = all.iter().filter_map(|own| job_answer(model, own, at, asked, added)).collect();
+        jobs = all.iter().filter_map(|gathered| job_answer(model, gathered, at, asked, added)).collect();
         if let Some(limit) = asked.limit {
             let other = Moment::new(model, at, choose).with_limit(limit);
             let futures = drawn(&other, model.options.draws, threads)?;
-            for (job, own) in jobs.iter_mut().zip(other.gather(&futures)) {
-                job.what_if = Some(three(quantiles(&own.starts, at)));
+            for (job, gathered) in jobs.iter_mut().zip(other.gather(&futures)) {
+                job.what_if = Some(three(quantiles(&gathered.starts, at)));
             }
         }
     }
@@ -261,7 +261,7 @@ pub fn answer(
 fn asked_places(past: &Past, at: Ms, ids: &[String]) -> Result<Vec<u32>, Error> {
     let find = |id: &String| {
         let found = (0_u32..).zip(past.submitted(at)).filter(|(_, job)| job.id == *id);
-        let waits = found.clone().find(|(_, job)| job.waits(at)).map(|own| own.0);
+        let waits = found.clone().find(|(_, job)| job.waits(at)).map(|found| found.0);
         waits.ok_or_else(|| {
             let found = match found.count() {
                 0 => "no job of that id had been submitted",
@@ -320,7 +320,7 @@ fn groups(model: Model<'_>, at: Ms, threads: Threads) -> Result<Vec<Group>, Erro
         checkpoint();
         let moment = Moment::new(model, at, |_| Vec::new()).and_submit(place);
         let futures = moment.draw_all()?;
-        let starts = moment.gather(&futures).into_iter().next().map(|own| own.starts).unwrap_or_default();
+        let starts = moment.gather(&futures).into_iter().next().map(|gathered| gathered.starts).unwrap_or_default();
         let wait_ms = three(quantiles(&starts, at)).map(|start| start - at);
         let like = past.jobs.get(place as usize).map_or_else(String::new, |job| job.id.clone());
         Ok(Group { queue: queue.to_owned(), size, like, wait_ms })

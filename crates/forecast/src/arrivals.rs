@@ -82,10 +82,10 @@ mod tests {
         for draw in 0..30 {
             let come = arrivals(&past, at, at + 12 * hour, 1, draw);
             assert_eq!(come.len(), 12);
-            for own in come {
-                assert!(own.submit > at && own.submit <= at + 12 * hour);
-                let back = own.submit - past.jobs[own.place as usize].submit;
-                assert_eq!((back % WEEK, own.run), (0, Some(1 + i64::from(own.place))));
+            for arrival in come {
+                assert!(arrival.submit > at && arrival.submit <= at + 12 * hour);
+                let back = arrival.submit - past.jobs[arrival.place as usize].submit;
+                assert_eq!((back % WEEK, arrival.run), (0, Some(1 + i64::from(arrival.place))));
                 weeks.push(back / WEEK);
             }
         }
@@ -95,7 +95,10 @@ mod tests {
         assert_eq!(arrivals(&past, at, at + 12 * hour, 1, 4), arrivals(&past, at, at + 12 * hour, 1, 4));
         let early = arrivals(&past, 3 * DAY, 3 * DAY + BLOCK, 1, 0);
         let back = |arrival: &Arrival| arrival.submit - past.jobs[arrival.place as usize].submit;
-        assert!(early.len() == 6 && early.iter().all(|own| back(own) % DAY == 0), "days, where there is no week");
+        assert!(
+            early.len() == 6 && early.iter().all(|arrival| back(arrival) % DAY == 0),
+            "days, where there is no week"
+        );
         assert_eq!(arrivals(&past, 2 * hour, 8 * hour, 1, 0), [], "nobody, where there is no day");
     }
 }

@@ -112,7 +112,7 @@ pub fn asked(waiting: Vec<u32>, at: Ms, most: usize, seed: u64) -> Vec<u32> {
     let key = |place: &u32| stream(seed, Purpose::ForecastMoment, &[1, at as u64, (*place).into()]).next_u64();
     let mut keyed: Vec<(u64, u32)> = waiting.into_iter().map(|place| (key(&place), place)).collect();
     keyed.sort_unstable();
-    let mut chosen: Vec<u32> = keyed.into_iter().take(most).map(|own| own.1).collect();
+    let mut chosen: Vec<u32> = keyed.into_iter().take(most).map(|keyed| keyed.1).collect();
     chosen.sort_unstable();
     chosen
 }
@@ -143,13 +143,13 @@ pub fn backtest(
         tested
     })?;
     let mut made = Backtest { drawn: moments.len() as u64, ..Backtest::default() };
-    for own in tested.into_iter().flatten() {
+    for part in tested.into_iter().flatten() {
         made.used += 1;
-        made.lawless = [made.lawless[0] + own.lawless[0], made.lawless[1] + own.lawless[1]];
-        made.without_limit += own.without_limit;
-        made.held += own.held;
-        made.misplaced += own.misplaced;
-        made.rows.extend(own.rows);
+        made.lawless = [made.lawless[0] + part.lawless[0], made.lawless[1] + part.lawless[1]];
+        made.without_limit += part.without_limit;
+        made.held += part.held;
+        made.misplaced += part.misplaced;
+        made.rows.extend(part.rows);
     }
     correct(&mut made.rows, moments);
     Ok(made)
@@ -197,13 +197,13 @@ fn correct(rows: &mut [Row], moments: &[Ms]) {
     let made: Vec<Made> = rows.iter().map(Row::made).collect();
     let mut added: Option<(Ms, Option<[f64; 9]>)> = None;
     for row in rows {
-        let own = match added {
+        let quantiles = match added {
             Some((at, known)) if at == row.asked_at => known,
             _ => correction(&made, row.asked_at),
         };
-        added = Some((row.asked_at, own));
-        row.corrected = corrected(&row.made(), own);
-        row.is_corrected = own.is_some();
+        added = Some((row.asked_at, quantiles));
+        row.corrected = corrected(&row.made(), quantiles);
+        row.is_corrected = quantiles.is_some();
         row.is_judged = row.asked_at > middle;
     }
 }

@@ -42,12 +42,12 @@ impl Made {
 
 /// What is added at each level, as multiples of the median rest of the wait, for forecasts at a moment. `None`: too few are known.
 pub(crate) fn correction(made: &[Made], at: Ms) -> Option<[f64; 9]> {
-    let known = |own: &&Made| {
-        own.asked_at < at && own.asked_at >= at - DAYS * DAY && own.start.is_some_and(|start| start <= at)
+    let known = |row: &&Made| {
+        row.asked_at < at && row.asked_at >= at - DAYS * DAY && row.start.is_some_and(|start| start <= at)
     };
     let mut of_moments: BTreeMap<Ms, u32> = BTreeMap::new();
-    for own in made.iter().filter(known) {
-        *of_moments.entry(own.asked_at).or_default() += 1;
+    for row in made.iter().filter(known) {
+        *of_moments.entry(row.asked_at).or_default() += 1;
     }
     if of_moments.len() < LEAST_MOMENTS {
         return None;
@@ -99,8 +99,8 @@ mod tests {
         let added = correction(&made, at).unwrap();
         // All hundred have started by then, late by 0, 1 … 99 hundredths of their hour.
         let expected = LEVELS.map(|level| (((101.0 * level) - 1.0) / 100.0).clamp(0.0, 0.99));
-        for (own, expected) in added.iter().zip(expected) {
-            assert!((own - expected).abs() < 1e-9, "{own} {expected}");
+        for (found, expected) in added.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
         }
         let moved = corrected(&now, Some(added));
         assert_eq!(moved[MEDIAN], at + 7_200_000 + (0.495 * 7_200_000.0) as Ms);
@@ -111,9 +111,9 @@ mod tests {
         let mut made = late();
         let at = 60 * 3_600_000;
         let before = correction(&made, at).unwrap();
-        for own in &mut made {
-            if own.start.is_some_and(|start| start > at) {
-                own.start = Some(at + 1 + own.asked_at * 5);
+        for row in &mut made {
+            if row.start.is_some_and(|start| start > at) {
+                row.start = Some(at + 1 + row.asked_at * 5);
             }
         }
         assert_eq!(correction(&made, at).unwrap(), before);

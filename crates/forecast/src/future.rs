@@ -59,8 +59,8 @@ pub(crate) fn simulate(
         left: asked,
         started: Started { starts: vec![None; asked], after: vec![None; asked], misplaced: 0 },
     };
-    let mut own = policy.build_batch()?;
-    batch::replay_seeded(&workload, machines, (&policy.label(), &mut *own), seed, &mut watch, &mut |_| {})?;
+    let mut scheduler = policy.build_batch()?;
+    batch::replay_seeded(&workload, machines, (&policy.label(), &mut *scheduler), seed, &mut watch, &mut |_| {})?;
     Ok(watch.started)
 }
 

@@ -151,13 +151,13 @@ impl Law {
         if values.len() < LEAST {
             return None;
         }
-        let still = sample.running.partition_point(|own| !exceeds(*own));
+        let still = sample.running.partition_point(|elapsed| !exceeds(*elapsed));
         let mut running = sample.running.get(still..).unwrap_or_default().iter().peekable();
         let mut at_risk = (values.len() + running.len()) as f64;
         let (mut survival, mut sum, mut sums) = (1.0, 0.0, Vec::with_capacity(values.len()));
         for value in values {
             // Of equal times, those that ended come before those that still run.
-            while running.next_if(|own| **own < value.amount).is_some() {
+            while running.next_if(|elapsed| **elapsed < value.amount).is_some() {
                 at_risk -= 1.0;
             }
             let mass: f64 = survival / at_risk;
@@ -252,15 +252,15 @@ impl Opens {
     pub(crate) fn join(&mut self, past: &Past, samples: &mut Samples<'_>) {
         let mut longest: BTreeMap<u32, (u32, Option<Ms>)> = BTreeMap::new();
         for open in &self.jobs {
-            let own = longest.entry(open.campaign).or_insert((open.place, open.elapsed));
-            if open.elapsed > own.1 {
-                *own = (open.place, open.elapsed);
+            let of_campaign = longest.entry(open.campaign).or_insert((open.place, open.elapsed));
+            if open.elapsed > of_campaign.1 {
+                *of_campaign = (open.place, open.elapsed);
             }
         }
         for (campaign, (place, elapsed)) in longest {
             let Some(job) = past.jobs.get(place as usize) else { continue };
-            let own = past.of_campaign.get(campaign as usize).into_iter().flatten();
-            let ended = own.filter_map(|&place| {
+            let members = past.of_campaign.get(campaign as usize).into_iter().flatten();
+            let ended = members.filter_map(|&place| {
                 let job = past.jobs.get(place as usize)?;
                 let Seen::Ran { run } = job.seen(samples.at) else { return None };
                 Some(if job.limit.is_some_and(|limit| run >= limit) { f64::INFINITY } else { run as f64 })
@@ -301,8 +301,8 @@ enum Source<'c> {
 
 impl Campaign {
     fn source(&self, drawn: &mut impl Rng) -> Source<'_> {
-        let own = self.ended.len() as f64;
-        if drawn.random::<f64>() < own / (own + 2.0) {
+        let ended = self.ended.len() as f64;
+        if drawn.random::<f64>() < ended / (ended + 2.0) {
             return Source::Own(&self.ended);
         }
         match &self.law {

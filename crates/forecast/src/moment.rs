@@ -239,7 +239,7 @@ impl<'m> Moment<'m> {
             all.push((open.place, Entry { again, role }));
         }
         all.extend(come.into_iter().map(|(place, again)| (place, Entry { again, role: Role::Other })));
-        let key = |own: &(u32, Entry)| (own.1.again.submit, own.1.again.job);
+        let key = |entry: &(u32, Entry)| (entry.1.again.submit, entry.1.again.job);
         all.sort_by_key(key);
         all.into_iter().map(|(place, entry)| (entry, place)).unzip()
     }
@@ -248,15 +248,15 @@ impl<'m> Moment<'m> {
     pub(crate) fn gather(&self, drawn: &[Drawn]) -> Vec<Forecast> {
         let zero = self.model.loaded.clock.zero;
         let of = |(number, place): (usize, u32)| {
-            let starts = drawn.iter().map(|own| own.started.starts.get(number).copied().flatten());
+            let starts = drawn.iter().map(|future| future.started.starts.get(number).copied().flatten());
             let latest = self.at.saturating_add(LONGEST_FUTURE);
             let never = starts.clone().filter(Option::is_none).count() as u32;
             let mut starts: Vec<Ms> = starts.map(|start| start.map_or(latest, |start| start + zero)).collect();
             starts.sort_unstable();
             let mut after = BTreeMap::new();
-            for own in drawn {
-                if let Some(ended) = own.started.after.get(number).copied().flatten()
-                    && let Some(place) = own.places.get(ended as usize)
+            for future in drawn {
+                if let Some(ended) = future.started.after.get(number).copied().flatten()
+                    && let Some(place) = future.places.get(ended as usize)
                 {
                     *after.entry(*place).or_insert(0_u32) += 1;
                 }
@@ -270,7 +270,7 @@ impl<'m> Moment<'m> {
 
     /// How many of the jobs that run had not started by the moment in these futures, on average: this policy would not have started them.
     pub(crate) fn misplaced(drawn: &[Drawn]) -> f64 {
-        drawn.iter().map(|own| own.started.misplaced as f64).sum::<f64>() / drawn.len().max(1) as f64
+        drawn.iter().map(|future| future.started.misplaced as f64).sum::<f64>() / drawn.len().max(1) as f64
     }
 
     /// All futures of this moment, one after the other.

@@ -215,14 +215,15 @@ impl Past {
         let (users, kinds) = (count(|job| job.user), count(|job| job.kind));
         let mut last: Vec<Option<(Ms, u32)>> = vec![None; kinds];
         for (place, job) in (0_u32..).zip(&mut self.jobs) {
-            let own = &mut last[job.kind as usize];
-            let joined = own.filter(|(before, _)| job.submit - before <= CAMPAIGN_GAP).map(|(_, campaign)| campaign);
+            let of_kind = &mut last[job.kind as usize];
+            let joined =
+                of_kind.filter(|(before, _)| job.submit - before <= CAMPAIGN_GAP).map(|(_, campaign)| campaign);
             job.campaign = joined.unwrap_or(self.of_campaign.len() as u32);
             if joined.is_none() {
                 self.of_campaign.push(Vec::new());
             }
             self.of_campaign[job.campaign as usize].push(place);
-            *own = Some((job.submit, job.campaign));
+            *of_kind = Some((job.submit, job.campaign));
         }
         let mut started: Vec<(Ms, u32)> =
             (0_u32..).zip(&self.jobs).filter_map(|(place, job)| Some((job.start?, place))).collect();
@@ -280,7 +281,7 @@ fn entries(mut log: JobReader<'_>) -> Result<Vec<Entry>, Error> {
 
 /// Reads the current job of a log.
 fn entry(log: &mut JobReader<'_>) -> Result<Entry, Error> {
-    let mut own = {
+    let mut entry = {
         let job = log.job();
         Entry {
             id: job.job_id().to_owned(),
@@ -298,25 +299,25 @@ fn entry(log: &mut JobReader<'_>) -> Result<Entry, Error> {
     let mut last: Option<(Option<Ms>, Option<Ms>)> = None;
     while log.next_task()? {
         let of_task = log.task().start();
-        own.machines = own.machines.or(log.task().machines());
+        entry.machines = entry.machines.or(log.task().machines());
         let mut tried = false;
         while let Some(attempt) = log.next_attempt()? {
             tried = true;
             if let Some(start) = attempt.start() {
-                own.start = Some(own.start.map_or(start, |before| before.min(start)));
-                own.starts += 1;
+                entry.start = Some(entry.start.map_or(start, |before| before.min(start)));
+                entry.starts += 1;
                 last = Some((attempt.finish().map(|finish| finish - start), attempt.finish()));
             }
         }
         if !tried && let Some(start) = of_task {
-            own.start = Some(own.start.map_or(start, |before| before.min(start)));
-            own.starts += 1;
+            entry.start = Some(entry.start.map_or(start, |before| before.min(start)));
+            entry.starts += 1;
         }
     }
     if let Some((run, finish)) = last {
-        (own.run, own.end) = (run, finish.or(own.end));
+        (entry.run, entry.end) = (run, finish.or(entry.end));
     }
-    Ok(own)
+    Ok(entry)
 }
 
 /// The places of the jobs of a world by id; `None` of one with several tasks, whose starts are many.

@@ -34,7 +34,7 @@ pub(crate) fn quantiles(sorted: &[Ms], none: Ms) -> [Ms; 9] {
 /// The quantile of values with weights at a level, by the same rule: a value stands at the weight up to and with it, of the whole and one
 /// mean weight. `sorted` ascends by value. `None` without weight.
 pub(crate) fn weighted_quantile(sorted: &[(f64, f64)], level: f64) -> Option<f64> {
-    let whole: f64 = sorted.iter().map(|own| own.1).sum();
+    let whole: f64 = sorted.iter().map(|weighted| weighted.1).sum();
     let target = level * (whole + whole / sorted.len().max(1) as f64);
     let mut before: Option<(f64, f64)> = None;
     let mut sum = 0.0;
@@ -56,7 +56,7 @@ mod tests {
     /// By R: `quantile(x, p, type = 6)`.
     #[test]
     fn quantiles_are_of_type_6() {
-        let hundred: Vec<Ms> = (1..=100).map(|own| own * 10).collect();
+        let hundred: Vec<Ms> = (1..=100).map(|number| number * 10).collect();
         let few = [3, 5, 9];
         let cases: [(&[Ms], f64, f64); 6] = [
             (&hundred, 0.1, 101.0),

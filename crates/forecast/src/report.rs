@@ -90,13 +90,13 @@ impl Report {
         let judge: Vec<Judged> = second().filter_map(|row| row.judged(row.corrected, false)).collect();
         let [all, judge_raw, judge] = [&raw, &judge_raw, &judge].map(|rows| score(rows, length, seed));
         let named = [("raw", &all), ("judge_raw", &judge_raw), ("judge", &judge)];
-        let plain = |score: &Score| score.coverage.iter().map(|(name, own)| (*name, own.value)).collect();
+        let plain = |score: &Score| score.coverage.iter().map(|(name, measured)| (*name, measured.value)).collect();
         Self {
             policy: policy.to_owned(),
             moments: [tested.drawn, tested.used],
             rows: raw.len() as u64,
             never_started: (rows.len() - raw.len()) as u64,
-            coverage: named.into_iter().filter_map(|(name, own)| Some((name, own.as_ref().map(plain)?))).collect(),
+            coverage: named.into_iter().filter_map(|(name, score)| Some((name, score.as_ref().map(plain)?))).collect(),
             raw: all,
             judge_raw,
             judge,
@@ -135,16 +135,16 @@ impl Report {
 
     /// The other scheduler that fits the log better, if there is one.
     fn better(&self) -> Option<Fact> {
-        let times = |own: &&Beside| own.times.filter(|times| times.high < 1.0);
+        let times = |beside: &&Beside| beside.times.filter(|times| times.high < 1.0);
         let best = self.others.iter().filter(|other| times(other).is_some()).min_by(|one, other| {
             let value = |beside: &Beside| beside.times.map_or(f64::INFINITY, |time| time.value);
             value(one).total_cmp(&value(other))
         })?;
-        let own = best.times?;
+        let times = best.times?;
         let says = format!(
             "At the same moments, forecasts under `{}` lose {:.2} times as much [{:.2}, {:.2}]: the cluster is rather like that than like \
              `{}`.",
-            best.name, own.value, own.low, own.high, self.policy
+            best.name, times.value, times.low, times.high, self.policy
         );
         Some(Fact::new("scheduler", Grade::Assumed, says).with_remedy(format!("Forecast under `{}`.", best.name)))
     }
@@ -166,13 +166,13 @@ fn percent(share: f64) -> String {
 }
 
 fn coverage_fact(raw: &Score) -> Fact {
-    let own = raw.coverage.get("80").copied().unwrap_or(Measured { value: 0.0, low: 0.0, high: 0.0 });
+    let covered = raw.coverage.get("80").copied().unwrap_or(Measured { value: 0.0, low: 0.0, high: 0.0 });
     let says = format!(
         "{} of {} starts in the back-test lay in their raw interval of 80 % [{}, {}], by {} days.",
-        percent(own.value),
+        percent(covered.value),
         raw.rows,
-        percent(own.low),
-        percent(own.high),
+        percent(covered.low),
+        percent(covered.high),
         raw.days
     );
     Fact::new("back-test", Grade::Measured, says)
@@ -180,13 +180,13 @@ fn coverage_fact(raw: &Score) -> Fact {
 
 /// Whether raw intervals cover less than they should.
 fn narrow(raw: &Score) -> Option<Fact> {
-    let own = raw.coverage.get("80").filter(|own| own.high < 0.8)?;
+    let covered = raw.coverage.get("80").filter(|covered| covered.high < 0.8)?;
     let says = format!(
         "The forecast is too sure: {} of the starts lay in the raw interval of 80 % [{}, {}]. Either the scheduler is another one, or jobs \
          run otherwise than those before them.",
-        percent(own.value),
-        percent(own.low),
-        percent(own.high)
+        percent(covered.value),
+        percent(covered.low),
+        percent(covered.high)
     );
     Some(Fact::new("model", Grade::Assumed, says).with_remedy(
         "Compare schedulers with --beside, and try --last-jobs 100. The corrected interval is wider, but no truer.",
@@ -206,7 +206,7 @@ fn heaped(raw: &Score) -> Option<Fact> {
 
 /// Whether a baseline is as good.
 fn beaten(report: &Report) -> Option<Fact> {
-    let is_better = |own: &&Beside| own.times.is_some_and(|times| times.value <= 1.0);
+    let is_better = |beside: &&Beside| beside.times.is_some_and(|times| times.value <= 1.0);
     let best = report.baselines.iter().find(is_better)?;
     let says = format!("{} is no worse a forecast than the simulation.", best.name);
     Some(Fact::new("model", Grade::Assumed, says).with_remedy("Do not publish this forecast."))
@@ -262,12 +262,12 @@ fn classes<K: Ord>(rows: &[Row], length: Ms, seed: u64, of: impl Fn(&Row) -> Opt
         }
     }
     let class = |(key, rows): (K, Vec<Judged>)| {
-        let own = score(&rows, length, seed)?;
+        let found = score(&rows, length, seed)?;
         let class = Class {
-            rows: own.rows,
-            days: own.days,
-            coverage_of_80: *own.coverage.get("80")?,
-            pinball_ms: own.pinball_ms.value,
+            rows: found.rows,
+            days: found.days,
+            coverage_of_80: *found.coverage.get("80")?,
+            pinball_ms: found.pinball_ms.value,
         };
         Some((key, class))
     };
@@ -299,15 +299,15 @@ fn beside_other(label: &str, rows: &[Row], others: &[Row], length: Ms, seed: u64
 fn beside(name: &str, rows: &[Row], length: Ms, seed: u64, of: impl Fn(&Row) -> Option<[Ms; 9]>) -> Beside {
     let both: Vec<(Judged, Judged)> =
         rows.iter().filter_map(|row| Some((row.judged(row.raw, false)?, row.judged(of(row)?, false)?))).collect();
-    let others: Vec<Judged> = both.iter().map(|own| own.1).collect();
+    let others: Vec<Judged> = both.iter().map(|pair| pair.1).collect();
     let score = score(&others, length, seed);
-    let losses = both.iter().map(|(own, other)| (own.asked_at, vec![own.pinball(), other.pinball()]));
+    let losses = both.iter().map(|(ours, other)| (ours.asked_at, vec![ours.pinball(), other.pinball()]));
     let times = Parts::new(losses, length).ratio(1, 0, seed);
     Beside {
         name: name.to_owned(),
         rows: both.len() as u64,
-        within: score.as_ref().and_then(|own| Some(own.coverage.get("80")?.value)),
-        pinball_ms: score.as_ref().map(|own| own.pinball_ms.value),
+        within: score.as_ref().and_then(|score| Some(score.coverage.get("80")?.value)),
+        pinball_ms: score.as_ref().map(|score| score.pinball_ms.value),
         times: times.value.is_finite().then_some(times),
     }
 }

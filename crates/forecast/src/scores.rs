@@ -169,11 +169,15 @@ pub(crate) fn score(rows: &[Judged], length: Ms, seed: u64) -> Option<Score> {
 /// less half the mean distance of two draws (Gneiting and Raftery 2007).
 pub(crate) fn beside_draws(sorted: &[Ms], start: Ms) -> (f64, f64) {
     let count = sorted.len() as f64;
-    let (below, upto) = (sorted.partition_point(|own| *own < start), sorted.partition_point(|own| *own <= start));
+    let (below, upto) =
+        (sorted.partition_point(|drawn| *drawn < start), sorted.partition_point(|drawn| *drawn <= start));
     let pit = (below as f64 + (upto - below) as f64 / 2.0) / count;
-    let distance = sorted.iter().map(|own| (own - start).abs() as f64).sum::<f64>() / count;
-    let spread: f64 =
-        sorted.iter().zip(0..).map(|(own, place)| (2.0 * f64::from(place) + 1.0 - count) * (own - start) as f64).sum();
+    let distance = sorted.iter().map(|drawn| (drawn - start).abs() as f64).sum::<f64>() / count;
+    let spread: f64 = sorted
+        .iter()
+        .zip(0..)
+        .map(|(drawn, place)| (2.0 * f64::from(place) + 1.0 - count) * (drawn - start) as f64)
+        .sum();
     (pit, distance - spread / (count * count))
 }
 

@@ -20,12 +20,12 @@ pub(super) fn parse(text: &str, skipped: &mut BTreeMap<String, u64>) -> Result<(
     };
     let at = list.get("last_update").and_then(number).map(seconds).filter(|at| *at > 0);
     let all = jobs.iter().flat_map(|job| {
-        let own = listed(job);
+        let listed_job = listed(job);
         let names = match array_of(job) {
             Some(array) => ids(&array, skipped),
-            None => vec![own.id.clone()],
+            None => vec![listed_job.id.clone()],
         };
-        names.into_iter().map(move |id| Listed { id, ..own.clone() })
+        names.into_iter().map(move |id| Listed { id, ..listed_job.clone() })
     });
     Ok((all.collect(), at))
 }

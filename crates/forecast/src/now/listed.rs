@@ -78,8 +78,11 @@ impl Listed {
             skip(skipped, "job-of-one-core", 1);
         }
         let far = at.saturating_add(LONGEST / 2);
-        let eligible =
-            if !runs && self.is_held() { Some(far) } else { self.eligible.filter(|own| *own > submit && !runs) };
+        let eligible = if !runs && self.is_held() {
+            Some(far)
+        } else {
+            self.eligible.filter(|eligible| *eligible > submit && !runs)
+        };
         Some(self.rows(submit, eligible, start))
     }
 

@@ -63,18 +63,18 @@ impl Now {
             text::parse(text, zone, &mut made.skipped)?
         };
         // A job that runs says by its start and its time how late it is.
-        let of_jobs = || listed.iter().filter_map(|own| Some(own.start? + own.elapsed?)).max();
+        let of_jobs = || listed.iter().filter_map(|job| Some(job.start? + job.elapsed?)).max();
         let at = at.or(said).or_else(of_jobs);
         made.at = at;
         let Some(at) = at else {
             return Err("expected the time of the list, found none; give it with --at".to_owned());
         };
-        for own in listed {
+        for job in listed {
             if made.jobs.len() >= MOST_JOBS {
                 skip(&mut made.skipped, "job-beyond-the-most", 1);
                 continue;
             }
-            if let Some(record) = own.record(at, &mut made.skipped) {
+            if let Some(record) = job.record(at, &mut made.skipped) {
                 made.jobs.push(record);
             }
         }

@@ -35,20 +35,20 @@ pub(super) fn parse(
     let wide = names.iter().position(|name| WITH_SPACES.contains(&name.as_str()));
     let mut all = Vec::new();
     for (line, _) in lines {
-        let mut own: Vec<String> = fields(line, has_bars).into_iter().map(str::to_owned).collect();
-        if let Some(wide) = wide.filter(|_| !has_bars && own.len() > names.len()) {
-            let extra = own.len() - names.len();
-            let joined = own.drain(wide..=wide + extra).collect::<Vec<_>>().join(" ");
-            own.insert(wide, joined);
+        let mut cells: Vec<String> = fields(line, has_bars).into_iter().map(str::to_owned).collect();
+        if let Some(wide) = wide.filter(|_| !has_bars && cells.len() > names.len()) {
+            let extra = cells.len() - names.len();
+            let joined = cells.drain(wide..=wide + extra).collect::<Vec<_>>().join(" ");
+            cells.insert(wide, joined);
         }
         // A list that ends each line with a bar has one field more.
-        if own.len() != names.len() && !(has_bars && own.len() == names.len() + 1) {
+        if cells.len() != names.len() && !(has_bars && cells.len() == names.len() + 1) {
             skip(skipped, "line-with-another-number-of-fields", 1);
             continue;
         }
         let of = |wanted: &[&str]| {
             let found =
-                names.iter().zip(&own).find(|(name, value)| wanted.contains(&name.as_str()) && !value.is_empty());
+                names.iter().zip(&cells).find(|(name, value)| wanted.contains(&name.as_str()) && !value.is_empty());
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         let job = listed(&of, zone);

@@ -39,10 +39,11 @@ fn a_wrong_scheduler_is_said() {
     let report = |backtest: &Backtest, other: &Backtest, labels: [&str; 2]| {
         Report::of(labels[0], backtest, &[(labels[1].to_owned(), other.clone())], prepared.past(), 1)
     };
-    let (own, other) = (report(&right, &wrong, ["easy", "batch-fifo"]), report(&wrong, &right, ["batch-fifo", "easy"]));
+    let (right_report, other) =
+        (report(&right, &wrong, ["easy", "batch-fifo"]), report(&wrong, &right, ["batch-fifo", "easy"]));
     let covered = |report: &Report| report.coverage["raw"]["80"];
-    assert!((0.68..0.92).contains(&covered(&own)), "{}", covered(&own));
-    assert!(covered(&other) < covered(&own) - 0.15, "{} beside {}", covered(&other), covered(&own));
+    assert!((0.68..0.92).contains(&covered(&right_report)), "{}", covered(&right_report));
+    assert!(covered(&other) < covered(&right_report) - 0.15, "{} beside {}", covered(&other), covered(&right_report));
     let says = |report: &Report, tested: &Backtest| {
         let validity = report.validity(tested);
         (
@@ -50,9 +51,9 @@ fn a_wrong_scheduler_is_said() {
             validity.facts.iter().any(|fact| fact.about == "model"),
         )
     };
-    assert_eq!(says(&own, &right), (false, false), "{:?}", own.validity(&right));
+    assert_eq!(says(&right_report, &right), (false, false), "{:?}", right_report.validity(&right));
     assert_eq!(says(&other, &wrong), (true, true), "{:?}", other.validity(&wrong));
-    let last = &own.baselines[0];
+    let last = &right_report.baselines[0];
     assert!(last.times.unwrap().low > 1.0, "the last waits are worse: {last:?}");
 }
 
@@ -69,12 +70,12 @@ fn nothing_that_comes_later_is_known() {
         let model = prepared.model(0, few()).unwrap();
         let tested = test(model, 32, threads("2"));
         let rows: Vec<Row> = tested.rows.into_iter().filter(|row| row.asked_at <= moment).collect();
-        let own = answer(model, moment, &Asked { groups: true, ..Asked::default() }, None, threads("2")).unwrap();
+        let found = answer(model, moment, &Asked { groups: true, ..Asked::default() }, None, threads("2")).unwrap();
         (
             rows.iter()
                 .map(|row| (row.place, row.asked_at, row.raw, row.corrected, row.last_waits, row.bound, row.at_limits))
                 .collect::<Vec<_>>(),
-            own,
+            found,
         )
     };
     let before = of(&trace);
@@ -134,9 +135,9 @@ fn half_a_state_is_counted() {
     assert_eq!(skipped["job-without-submit"], 1);
     assert_eq!(skipped["job-that-no-machine-could-hold"], 1);
     let model = prepared.model(0, few()).unwrap();
-    let own = answer(model, moment, &Asked::default(), None, Threads::ONE).unwrap();
-    assert!(own.jobs.iter().any(|job| job.job_id == unlimited.to_string()));
-    let validity = validity_of(None, Some(&own));
+    let found = answer(model, moment, &Asked::default(), None, Threads::ONE).unwrap();
+    assert!(found.jobs.iter().any(|job| job.job_id == unlimited.to_string()));
+    let validity = validity_of(None, Some(&found));
     assert_eq!(validity.grade(), Grade::Assumed);
     let about = |word: &str| validity.facts.iter().any(|fact| fact.about == word);
     assert!(about("back-test") && about("limits"), "{validity:?}");
@@ -171,9 +172,9 @@ fn another_limit_brings_a_job_sooner() {
     let prepared = prepared(&trace, &["easy"]);
     let ask = Asked { jobs: vec!["14".to_owned()], limit: Some(HOUR), ..Asked::default() };
     let at = 40 * HOUR + 3 * MINUTE;
-    let own = answer(prepared.model(0, few()).unwrap(), at, &ask, None, Threads::ONE).unwrap();
-    let job = &own.jobs[0];
+    let found = answer(prepared.model(0, few()).unwrap(), at, &ask, None, Threads::ONE).unwrap();
+    let job = &found.jobs[0];
     assert_eq!(job.what_if, Some([at; 3]), "it starts at once");
     assert!(job.raw_start[0] > at);
-    assert_eq!(own.jobs.len(), 1);
+    assert_eq!(found.jobs.len(), 1);
 }

@@ -157,10 +157,10 @@ fn a_list_is_forecast_with_the_past_of_a_trace() {
     fs::write(&file, text).unwrap();
     let now = Now::read(&file, Zone::default(), None).unwrap();
     let prepared = Prepared::with_now(&trace, now, Setup::default(), &[policy("easy")]).unwrap();
-    let own = answer(prepared.model(0, few()).unwrap(), at, &Asked::default(), None, Threads::ONE).unwrap();
-    assert_eq!((own.running, own.waiting, own.held), (1, 2, 0));
+    let found = answer(prepared.model(0, few()).unwrap(), at, &Asked::default(), None, Threads::ONE).unwrap();
+    assert_eq!((found.running, found.waiting, found.held), (1, 2, 0));
     assert!(prepared.past().skipped["job-of-the-past-that-is-not-listed"] > 0);
-    let [small, large] = own.jobs.as_slice() else { panic!("{:?}", own.jobs) };
+    let [small, large] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
     assert_eq!((small.job_id.as_str(), large.job_id.as_str()), ("900002", "900003"));
     assert!(
         small.start[0] > at && small.start[2] <= at - 40 * MINUTE + 3 * HOUR,
@@ -168,5 +168,5 @@ fn a_list_is_forecast_with_the_past_of_a_trace() {
     );
     assert_eq!(small.after[0].job_id, "900001");
     assert!(large.start[1] > small.start[1]);
-    assert_eq!(validity_of(None, Some(&own)).grade(), Grade::Assumed);
+    assert_eq!(validity_of(None, Some(&found)).grade(), Grade::Assumed);
 }
