@@ -131,9 +131,9 @@ settings! {
         bf_round_up: Option<bool> = "bf_round_up" { auto: Nothing },
         /// whether a job tried at a later time first gets all that ends before, and then bundles; auto: since 24.11
         bf_from_later: Option<bool> = "bf_from_later" { auto: Nothing },
-        /// whether a bundle of ends stops where the plan changes next, rather than to give no start; auto: since 24.11
+        /// whether a bundle of ends stops where the plan changes next, else gives no start; auto: since 24.11
         bf_cut_bundles: Option<bool> = "bf_cut_bundles" { auto: Nothing },
-        /// whether a job whose place is reserved is tried anew at its start, rather than where the plan changes; auto: since 24.11
+        /// whether a job whose place is reserved is tried anew at that start, not at a change; auto: since 24.11
         bf_overlap_first: Option<bool> = "bf_overlap_first" { auto: Nothing },
         /// whether a job is also tried at the end of the slot after its limit; auto: since 24.11
         bf_next_slot: Option<bool> = "bf_next_slot" { auto: Nothing },
