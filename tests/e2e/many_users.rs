@@ -59,7 +59,8 @@ fn thousands_of_users_and_queues_of_hadoop_are_replayed() {
         .unwrap();
     }
     dir.write("w.toml", workload);
-    for policy in ["fair:pools=queue", "delay", "yarn-fair", "capacity", "yarn-capacity"] {
+    // Under the rules of 3.4, a queue with so small a share of the cluster has no room for its master, and the jobs wait for ever.
+    for policy in ["fair:pools=queue", "delay", "yarn-fair:rules=2014", "capacity", "yarn-capacity:rules=2014"] {
         let args = ["replay", "w.toml", "--assume", "--policy", policy, "--robust", "off", "--json", "--out", policy];
         let found = limited(&dir, &args);
         let run: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
