@@ -186,11 +186,14 @@ fn of_workloads(lives: Vec<Life>, jobs: &[JobLife], pods: &[PodLife]) -> Vec<Don
     lives.into_iter().zip(of_each).map(done).collect()
 }
 
+/// The number of pods that were seen, and how many of them on each host.
+type Hosts<'a> = (i64, BTreeMap<&'a str, u32>);
+
 /// Where the pods of each run were.
 fn places(life: &Life, pods: &[&PodLife]) -> Vec<Places> {
     let only = life.sets.first().filter(|_| life.sets.len() == 1);
     // A pod that failed is made again: of more than there are, the first count.
-    let mut counts: BTreeMap<(usize, &str), (i64, BTreeMap<&str, u32>)> = BTreeMap::new();
+    let mut counts = BTreeMap::<(usize, &str), Hosts<'_>>::new();
     for pod in pods {
         let set = only.or_else(|| life.sets.iter().find(|set| Some(&set.name) == pod.set.as_ref()));
         let (Some(set), Some(node), Some(run)) = (set, &pod.node, run_of(&life.runs, pod.created)) else { continue };
