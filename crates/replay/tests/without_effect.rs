@@ -91,7 +91,7 @@ const PARTITIONS: &str = "NodeName=n[0-3] CPUs=4\nPartitionName=p Nodes=n[0-1]\n
 fn a_policy_without_partitions_is_not_measured_at_a_site_with_them() {
     let found = at_site(&plain(), PARTITIONS, "easy");
     assert!(found.contains("easy knows no partitions") && found.contains("is not the policy's alone"), "{found}");
-    assert_eq!(at_site(&plain(), PARTITIONS, "slurm"), "");
+    assert_eq!(at_site(&plain(), PARTITIONS, "slurm:version=24.11"), "");
     let open = "NodeName=n[0-3] CPUs=4\nPartitionName=p Nodes=ALL\nPartitionName=q Nodes=ALL\n";
     assert!(!at_site(&plain(), open, "easy").contains("partitions"));
 }
@@ -149,7 +149,7 @@ fn resources_that_no_job_asks_for_are_said() {
         job("a", "p", "ann", 1, |task| task.resources = Some("gres/gpu=1".to_owned())),
         job("bb", "q", "bob", 1, |_| {}),
     ]);
-    assert_eq!(at_site(&asks, conf, "slurm"), "");
+    assert_eq!(at_site(&asks, conf, "slurm:version=24.11"), "");
 }
 
 #[test]
@@ -157,5 +157,5 @@ fn jobs_that_ask_for_a_number_of_machines_are_said_of_policies_that_do_not_count
     let wide = source(vec![job("a", "p", "ann", 4, |task| task.machines = Some(2)), job("bb", "q", "bob", 1, |_| {})]);
     let found = caveats(&validity(&wide, ClusterConfig::default(), Site::default(), "easy"));
     assert!(found.contains("easy knows no numbers of machines that jobs ask for"), "{found}");
-    assert_eq!(caveats(&validity(&wide, ClusterConfig::default(), Site::default(), "slurm")), "");
+    assert_eq!(caveats(&validity(&wide, ClusterConfig::default(), Site::default(), "slurm:version=24.11")), "");
 }

@@ -325,11 +325,11 @@ fn in_words(answer: &Answer, zone: Option<Zone>) -> Text {
         ["job", "queue", "starts in (10 %)", "median", "90 %", "median start", "by then", "waits for the end of"];
     let mut text = Text::from(head);
     if !answer.jobs.is_empty() {
-        text = text + table(&heading, answer.jobs.iter().map(job).collect(), 2..5);
+        text += table(&heading, answer.jobs.iter().map(job).collect(), 2..5);
     }
     for job in &answer.jobs {
         if let Some(other) = job.what_if {
-            text = text + &what_if(job, other);
+            text += &what_if(job, other);
         }
     }
     let group = |group: &resched_forecast::Group| {

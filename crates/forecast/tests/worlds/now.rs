@@ -13,7 +13,10 @@ use crate::made::{HOUR, MINUTE, exponential, few, jobs, policy, world};
 const AT: i64 = 1_767_600_000_000;
 
 /// What is known of each job: its id, start, limit (minutes), processors, machines, and whether it may start.
-fn said_by(now: &Now) -> Vec<(&str, Option<i64>, Option<i64>, Option<i64>, Option<i64>, bool)> {
+/// The id, four times, and whether it runs.
+type Said<'a> = (&'a str, Option<i64>, Option<i64>, Option<i64>, Option<i64>, bool);
+
+fn said_by(now: &Now) -> Vec<Said<'_>> {
     let of = |job_record: &JobRecord| {
         let task = &job_record.tasks[0].task;
         (

@@ -832,7 +832,7 @@ fn the_objects_that_the_real_code_left() {
             let fields: Vec<&str> = line.split(',').collect();
             fields[1] == event && fields[2].rsplit('/').next() == Some(name)
         };
-        let line = decisions.lines().filter(of_it).last()?;
+        let line = decisions.lines().rfind(of_it)?;
         Some(START + 1_000 * line.split(',').next()?.parse::<i64>().unwrap())
     };
     let found = read_all(&[&objects]);
