@@ -606,7 +606,7 @@ fn ingest_rows(bencher: Bencher<'_, '_>, rows: usize, ids: Ids) {
     bencher.counter(ItemsCount::new(rows)).bench(|| {
         let partition_bytes = NonZeroU64::new(1 << 20);
         let options = Options { partition_bytes, threads: Some(NonZeroUsize::MIN), ..Options::default() };
-        ingest(&[file.clone()], Out { path: out.clone(), force: true }, &options, &mut ()).unwrap()
+        ingest(std::slice::from_ref(&file), Out { path: out.clone(), force: true }, &options, &mut ()).unwrap()
     });
 }
 

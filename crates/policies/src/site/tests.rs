@@ -598,7 +598,7 @@ const QUEUES: &str = "<queues>
 fn nested_queues_of_mapreduce_1() {
     let conf = read(&[("mapred-queues.xml", QUEUES)]).unwrap();
     let queues = conf.site.mapred_queues.unwrap();
-    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings.clone();
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
     let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
     assert_eq!(paths, ["root", "root.etl", "root.etl.daily", "root.etl.other", "root.adhoc"]);
     let etl = CapacityQueue { capacity: Some(60.0), priorities: Some(true), ..CapacityQueue::default() };
