@@ -128,7 +128,7 @@ settings! {
         requeue_seconds: i64 = "requeue_seconds" { default: 1, range: 0..=86_400, unit: "s" },
         /// fair sharing; auto: as the site's Configuration
         fair_sharing: Option<bool> = "fair_sharing" { auto: Nothing },
-        /// how fair sharing preempts: by the final share, the initial one, or both; auto: as the site
+        /// how fair sharing preempts: by final or initial share, or both; auto: as the site
         strategy: Option<Strategy> = "strategy" { auto: Nothing },
         /// queueingStrategy of all ClusterQueues; auto: as the site
         queueing_strategy: Option<Queueing> = "queueing_strategy" { auto: Nothing },
@@ -144,7 +144,7 @@ settings! {
         reclaim_within_cohort: Option<Reclaim> = "reclaim_within_cohort" { auto: Nothing },
         /// preemption.borrowWithinCohort of all ClusterQueues; auto: as the site
         borrow_within_cohort: Option<WhileBorrowing> = "borrow_within_cohort" { auto: Nothing },
-        /// quotas in the place of the site's, joined by `;`: QUEUE|COHORT/FLAVOR/RESOURCE=AMOUNT
+        /// quotas instead of the site's, joined by `;`: QUEUE/FLAVOR/RESOURCE=N, also of cohorts
         quota: String = "quota" {},
         /// who is first of equal priority in the same second: drawn, or as listed in the trace
         same_second: SameSecond = "same_second" { choice: SameSecond::Drawn, },
