@@ -77,7 +77,7 @@ pub struct Forecast {
     pub place: u32,
     /// When it starts in each of the futures, ascending, ms of the clock of the trace.
     pub starts: Vec<Ms>,
-    /// In how many of the futures it did not start at all within [`LONGEST_FUTURE`].
+    /// In how many of the futures it did not start at all within `LONGEST_FUTURE`.
     pub never: u32,
     /// The jobs whose end let it start, by their places in the past, each with the number of futures; the most frequent first.
     pub after: Vec<(u32, u32)>,

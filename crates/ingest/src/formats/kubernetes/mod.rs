@@ -7,7 +7,7 @@
 //! metrics ──────▶ lines ───▶ metrics ┘
 //! ```
 //!
-//! An object of the API has its last state alone, so several sources are read together: [`store`] brings together what they say of each
+//! An object of the API has its last state alone, so several sources are read together: `store` brings together what they say of each
 //! object. `docs/formats/kubernetes.md` has each field and what it hides.
 
 mod amounts;
