@@ -14,7 +14,7 @@ use resched_analysis::runs::window;
 use resched_analysis::statistics::practical::{Matters, Verdict};
 use resched_analysis::statistics::repeats::t_interval;
 use resched_analysis::statistics::sign::Sign;
-use resched_analysis::validation::log::{BesideLog, JUDGED};
+use resched_analysis::validation::log::{self, BesideLog, JUDGED};
 use resched_tables::validity::{Grade, Validity};
 use resched_tables::words::{change_in_percent, counted};
 use serde::Serialize;
@@ -73,7 +73,7 @@ impl Bound {
     }
 }
 
-/// What a check found.
+/// How a check ended. A pipeline passes only if every check is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -90,20 +90,20 @@ pub enum Outcome {
 pub struct Check {
     /// The bound as it was written, or what the run is compared with.
     pub check: String,
-    /// What it found.
+    /// How it ended.
     pub outcome: Outcome,
     /// The value; of a comparison, the ratio of the mean completion times. Null if it is unknown.
     pub value: Option<f64>,
     /// Its 95 % interval; null without one.
     pub interval: Option<[f64; 2]>,
-    /// Why, as a sentence.
+    /// The value, its interval, and what decides, as sentences.
     pub says: String,
 }
 
 /// What is asked of a run.
 #[derive(Debug)]
 pub struct Asked<'a> {
-    /// The bounds.
+    /// Bounds that the run, or the mean over its seeds, must keep.
     pub bounds: &'a [Bound],
     /// The runs, or folders with a run for each seed, than which it must not be worse.
     pub no_worse_than: &'a [PathBuf],
@@ -147,6 +147,7 @@ pub fn gate(run: &Path, asked: &Asked<'_>) -> Result<Gate, Error> {
         }
         let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
         let log = BesideLog::of_runs(&paths)?;
+        log::fact(log.as_ref(), &runs).into_iter().for_each(|fact| gate.validity.add(fact));
         let grade = gate.validity.grade();
         let checks = asked.bounds.iter().map(|bound| held(bound, &runs, log.as_ref(), grade));
         gate.checks.extend(checks);

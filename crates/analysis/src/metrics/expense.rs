@@ -68,8 +68,9 @@ fn on_time(run: &Run, off_after: Option<i64>) -> Option<f64> {
     let (nodes, (first, last)) = (nodes(run)?, run.jobs.span()?);
     let whole = (last - first) as f64;
     let Some(off_after) = off_after else { return Some(nodes * whole) };
-    let off: i64 = busy(run).values().map(|spans| off_time(spans, (first, last), off_after)).sum();
-    let unused = nodes - busy(run).len() as f64;
+    let busy = busy(run);
+    let off: i64 = busy.values().map(|spans| off_time(spans, (first, last), off_after)).sum();
+    let unused = nodes - busy.len() as f64;
     let of_unused = unused.max(0.0) * (whole - off_after as f64).max(0.0);
     Some((nodes * whole - off as f64 - of_unused).max(0.0))
 }

@@ -7,13 +7,13 @@ use resched_forecast::{
     moments, validity_of,
 };
 use resched_policies::PolicySpec;
-use resched_replay::{Engine, Source};
+use resched_replay::Source;
 use resched_tables::clock::{Covered, Moment, Period, Zone};
 use resched_tables::store::{StagedFile, Trace};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::replay::policies;
+use super::replay::{one_policy, policies};
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, caveats};
@@ -119,8 +119,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let history = args.history.as_ref().unwrap_or(&args.trace);
     let (source, setup) = args.machines.open(history)?;
     let trace = Trace::open(history)?;
-    let own = one_policy(&args.policy, source.engine())?;
-    let all: Vec<PolicySpec> = std::iter::once(own).chain(others(args, &source)?).collect();
+    let policy = one_policy(&args.policy, source.engine(), "forecast under each alone")?;
+    let all: Vec<PolicySpec> = std::iter::once(policy).chain(others(args, &source)?).collect();
     let asked_at = args.at.map(|at| instant(at, source.covered()?, args.timezone)).transpose()?;
     let now = args.history.as_ref().map(|_| list(args, &source, asked_at)).transpose()?;
     let at = now.as_ref().map_or(asked_at, |now| now.at);
@@ -134,19 +134,19 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         file.write_all(&encode(&tested.rows, prepared.past())?)?;
     }
     let by = args.by.map(|by| instant(by, source.covered()?, args.timezone)).transpose()?;
-    let of_tests = tested.as_ref().map(|own| &own.0);
+    let of_tests = tested.as_ref().map(|(tested, _)| tested);
     let answered = at.map(|at| forecast(args, &prepared, (at, by), of_tests)).transpose()?;
     if let Some(file) = file {
         file.commit()?;
     }
-    let (policy, report) = (args.policy.as_str(), tested.as_ref().map(|own| &own.1));
+    let (policy, report) = (args.policy.as_str(), tested.as_ref().map(|(_, report)| report));
     let validity = validity_of(tested.as_ref().map(|(tested, report)| (tested, report)), answered.as_ref());
     let printed = Printed { policy, answer: answered.as_ref(), backtest: report };
     let zone = source.is_dated().then_some(args.timezone);
     let rows = rows(answered.as_ref(), report)?;
     args.format.print(&Graded::of(&printed, &validity), &rows, || {
         report.map_or_else(Text::default, tested_in_words)
-            + answered.as_ref().map_or_else(Text::default, |own| in_words(own, zone))
+            + answered.as_ref().map_or_else(Text::default, |answer| in_words(answer, zone))
             + &caveats(&validity)
             + &left_out(&prepared.past().skipped)
     })
@@ -183,14 +183,6 @@ fn list(args: &Args, source: &Source, at: Option<i64>) -> Result<Now, Failure> {
     Ok(Now::read(&args.trace, args.timezone, at)?)
 }
 
-fn one_policy(text: &str, engine: Engine) -> Result<PolicySpec, Failure> {
-    let all = policies(&[text.to_owned()], engine)?;
-    let [policy] = <[_; 1]>::try_from(all).map_err(|_| {
-        Failure::request("--policy: expected one policy, found a list of values; forecast under each alone")
-    })?;
-    Ok(policy)
-}
-
 /// The policies that the back-test tries beside.
 fn others(args: &Args, source: &Source) -> Result<Vec<PolicySpec>, Failure> {
     let asked: Vec<String> = match (args.backtest, args.beside.as_slice()) {
@@ -207,7 +199,7 @@ fn instant(at: Moment, covered: Covered, zone: Zone) -> Result<i64, Failure> {
     Ok(span.to.unwrap_or(covered.last))
 }
 
-/// How forecasts are made.
+/// What the options say of draws and laws; the rest has its defaults.
 fn options(args: &Args) -> Options {
     Options { draws: args.draws, seed: args.machines.seed, window: args.last_jobs as usize, ..Options::default() }
 }
@@ -225,10 +217,10 @@ fn test(args: &Args, prepared: &Prepared, count: u32, at: Option<i64>) -> Result
         all.push((policy.asked().label(), tested));
     }
     let mut all = all.into_iter();
-    let (label, own) = all.next().ok_or_else(|| Failure::request("--policy: expected one, found none"))?;
+    let (label, first) = all.next().ok_or_else(|| Failure::request("--policy: expected one, found none"))?;
     let others: Vec<(String, Backtest)> = all.collect();
-    let report = Report::of(&label, &own, &others, prepared.past(), seed);
-    Ok((own, report))
+    let report = Report::of(&label, &first, &others, prepared.past(), seed);
+    Ok((first, report))
 }
 
 /// The forecast at a time, and the chance of a start by another.
@@ -260,8 +252,8 @@ fn tested_in_words(report: &Report) -> Text {
     let row = |name: &str, score: &Option<Score>| {
         let score = score.as_ref()?;
         let covered = |level: &str| {
-            let own = score.coverage.get(level)?;
-            Some(format!("{:.0} % [{:.0}, {:.0}]", 100.0 * own.value, 100.0 * own.low, 100.0 * own.high))
+            let share = score.coverage.get(level)?;
+            Some(format!("{:.0} % [{:.0}, {:.0}]", 100.0 * share.value, 100.0 * share.low, 100.0 * share.high))
         };
         let cell = |level: &str| covered(level).unwrap_or_else(|| UNKNOWN.to_owned());
         let losses = [Some(score.pinball_ms.value), score.crps_ms, Some(score.median_error_ms)].map(duration);
@@ -288,10 +280,15 @@ fn tested_in_words(report: &Report) -> Text {
 
 /// The forecasts by queue and by size.
 fn classes(report: &Report) -> Text {
-    let queues = report.by_queue.iter().map(|(name, own)| (name.as_str(), own));
-    let sizes = report.by_size.iter().map(|(name, own)| (*name, own));
-    let row = |(name, own): (&str, &resched_forecast::Class)| {
-        vec![name.to_owned(), count(own.rows), percent(Some(own.coverage_of_80.value)), duration(Some(own.pinball_ms))]
+    let queues = report.by_queue.iter().map(|(name, class)| (name.as_str(), class));
+    let sizes = report.by_size.iter().map(|(name, class)| (*name, class));
+    let row = |(name, class): (&str, &resched_forecast::Class)| {
+        vec![
+            name.to_owned(),
+            count(class.rows),
+            percent(Some(class.coverage_of_80.value)),
+            duration(Some(class.pinball_ms)),
+        ]
     };
     let heading = ["raw, by queue and size", "starts", "in 80 %", "pinball loss"];
     Text::from("\n") + table(&heading, queues.chain(sizes).map(row).collect(), 1..heading.len())

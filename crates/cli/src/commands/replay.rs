@@ -180,6 +180,13 @@ pub(super) fn policies(texts: &[String], engine: Engine) -> Result<Vec<PolicySpe
     Ok(grids.into_iter().flatten().collect())
 }
 
+/// The only policy that the user names. `remedy` says what to do with several.
+pub(super) fn one_policy(text: &str, engine: Engine, remedy: &str) -> Result<PolicySpec, Failure> {
+    let [policy] = <[_; 1]>::try_from(policies(&[text.to_owned()], engine)?)
+        .map_err(|_| Failure::request(format!("--policy: expected one policy, found a list of values; {remedy}")))?;
+    Ok(policy)
+}
+
 /// The place of the policy of that label, or the first.
 fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Failure> {
     let Some(label) = label else { return Ok(0) };

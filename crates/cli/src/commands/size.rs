@@ -12,7 +12,7 @@ use resched_sweep::MeanInterval;
 use resched_sweep::size::{self, Answer, Bound, FILES, Kept, MARKER, Probe, Sizing, Step, note, sized};
 use resched_tables::store::{FolderLock, OwnFiles};
 
-use super::replay::policies;
+use super::replay::one_policy;
 use super::sweep::claim;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
@@ -99,9 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (None, None) => return Err(Failure::request("name a bound with --below or --above")),
     };
     let (source, setup) = args.world.open(&args.trace)?;
-    let policies = policies(std::slice::from_ref(&args.policy), source.engine())?;
-    let [policy] = <[_; 1]>::try_from(policies)
-        .map_err(|_| Failure::request("--policy: expected one policy, found a list of values; size each alone"))?;
+    let policy = one_policy(&args.policy, source.engine(), "size each alone")?;
     warn_of_rules(&[World::open(&source, setup.clone())?.ready(&policy)?]);
     let vary = match args.vary {
         Vary::Nodes => size::Vary::Nodes,
