@@ -73,6 +73,17 @@ fn a_bound_inside_the_interval_is_open() {
     assert_eq!([low - 2.0, (low + mean) / 2.0, high + 2.0].map(status), [1, 2, 0].map(Some));
 }
 
+/// That no job waits makes policies alike, and a bound on waits is kept.
+#[test]
+fn a_bound_is_kept_where_no_job_waits() {
+    let dir = Dir::new();
+    dir.write("log.swf", "; MaxNodes: 1\n; MaxProcs: 4\n1 0 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 1 -1 -1\n");
+    dir.ok(&["ingest", "log.swf", "--out", "T"]);
+    dir.ok(&["replay", "T", "--policy", "easy", "--robust", "off", "--out", "R"]);
+    let kept = dir.ok(&["gate", "R/easy", "--bound", "p95(waiting) < 30min"]);
+    assert!(kept.starts_with("kept: ") && !kept.contains("cannot answer"), "{kept}");
+}
+
 #[test]
 fn errors_of_a_gate_are_no_verdict() {
     let dir = runs();
