@@ -215,20 +215,27 @@ fn set(table: &mut Table, path: &str, value: Toml) -> Result<(), String> {
     }
 }
 
-/// The files that the parameters of a policy name, by path, with the hashes of their contents. A changed file makes new cells.
+/// The files that the parameters of a policy name, by path, with the hashes of their contents; of a folder, those that a site is read
+/// from. A changed file makes new cells.
 ///
 /// # Errors
 /// [`Error::Request`] if one cannot be read.
 pub(crate) fn policy_files(spec: &PolicySpec) -> Result<BTreeMap<String, String>, Error> {
     let files = spec.info.parameters.iter().filter(|parameter| parameter.range == resched_policies::Range::File);
     let named = files.filter_map(|parameter| spec.set.get(parameter.key)).filter(|path| !path.is_empty());
-    named
-        .map(|path| {
-            let bytes = whole::bytes(Path::new(path), whole::MOST_TEXT)
-                .map_err(|error| Error::Request(format!("{path}: cannot be read ({error}); check the path")))?;
-            Ok((path.clone(), sha256(&bytes)))
-        })
-        .collect()
+    let mut hashes = BTreeMap::new();
+    for name in named {
+        let path = Path::new(name);
+        if path.is_dir() {
+            let in_folder = SiteRules::read(Some(path))?.files;
+            hashes.extend(in_folder.into_iter().map(|(file, hash)| (path.join(file).display().to_string(), hash)));
+        } else {
+            let bytes = whole::bytes(path, whole::MOST_TEXT)
+                .map_err(|error| Error::Request(format!("{name}: cannot be read ({error}); check the path")))?;
+            hashes.insert(name.clone(), sha256(&bytes));
+        }
+    }
+    Ok(hashes)
 }
 
 #[cfg(test)]
@@ -237,6 +244,27 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    /// A folder of quotas identifies a cell as a single file does, so that `--resume` sees an edit.
+    #[test]
+    fn a_folder_that_a_policy_names_counts_by_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let queues = |cores: u32| {
+            let text = format!(
+                "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: any}}\n---\n\
+                 apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {{name: q}}\n\
+                 spec: {{namespaceSelector: {{}}, resourceGroups: [{{coveredResources: [cpu], \
+                 flavors: [{{name: any, resources: [{{name: cpu, nominalQuota: {cores}}}]}}]}}]}}\n"
+            );
+            fs::write(folder.path().join("queues.yaml"), text).unwrap();
+            let spec = PolicySpec::parse(&format!("kueue:site={}", folder.path().display())).unwrap();
+            policy_files(&spec).unwrap()
+        };
+        let two = queues(2);
+        assert_eq!(two.len(), 1);
+        assert_ne!(two, queues(3));
+        assert_eq!(two, queues(2));
+    }
 
     /// `--nodes 2` and `[world] nodes = [2]` are one rule: a cluster has no more racks than machines.
     #[test]
